@@ -19,6 +19,7 @@ from goldassay.lab.papers.instability import SCALES, conclude, prepare
 from goldassay.lab.papers.instability.evidence import RELEASED, Evidence, compare_tables, released_scores
 from goldassay.lab.papers.recipe import Workplace
 from goldassay.lab.papers.running import open_study, run_study
+from tests.lab.papers.test_reproduction import LISTED
 from tests.lab.papers.written import check_written
 from tests.lab.training.in_place import done_in_place
 
@@ -219,7 +220,7 @@ def test_standard_sets_go_together_and_analysis_sets_do_not(reach: float, standi
     values = np.array([[1, 0.9, 0.2], [0.9, 1, 0.2], [0.2, 0.2, 1]])
     low, high = (np.clip(values + side * reach, -0.99, 0.99).tolist() for side in (-1, 1))
     matrix = {"model": "ESIM", "names": names, "values": values.tolist(), "low": low, "high": high, "n_runs": 10}
-    found = concluded("Apart", correlations=(matrix,))
+    found = concluded("Not together", correlations=(matrix,))
     assert found is not None
     assert (found.standing, found.value) == (standing, pytest.approx(0.2))
     assert "that between standard sets, 0.90 [" in found.evidence
@@ -295,6 +296,10 @@ def test_released_predictions_alone_make_the_printed_cells(data_dir: Path, tmp_p
     assert parts.height == 12
     for row in parts.to_dicts():
         assert round(row["ours"], 2) == row["printed"], row
+    # What these runs decide is what the page of reproductions says of them.
+    states = LISTED.of_runs(report.study.conclusions, report.reports["released"].to_dict()["instability"]["examples"])
+    listed = LISTED.kept(LISTED.PAGE.read_text("utf-8"))
+    assert {name: listed[name] for name in states} == states
     missing = report.tables["zhou2020_table9"].filter(model="BERT-B", dataset="STR-O")
     assert missing["not_run"].item() == "needs SNLI train and 2 more"
     sizes = report.tables["zhou2020_table7"].drop_nulls("ours").filter(statistic="examples", dataset="SNLI")

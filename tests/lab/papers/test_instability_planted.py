@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
 
-PLANTED = {"Unstable", "Together", "Apart", "Selection"}
+PLANTED = {"Unstable", "Together", "Not together", "Selection"}
 
 
 def standings(folder: Path, seed: int) -> dict[str, str]:

@@ -147,6 +147,18 @@ def test_markdown_and_summary_say_the_same(document: dict[str, Any]):
     assert "not run without HANS: needs hans.txt" in lines[-1]
 
 
+@pytest.mark.parametrize("made_up", [False, True])
+def test_made_up_data_are_named_before_anything_that_is_concluded(document: dict[str, Any], made_up: bool):
+    """On the page, in Markdown and in the terminal alike."""
+    study = study_of({**document, "made_up": made_up})
+    page = Tags()
+    page.feed(render_page(study, document, {}, (), ()))
+    shown = " ".join(page.text), render_markdown(study), render_summary(study)
+    for text, concluded in zip(shown, ("It is large", "| Large |", "Large: 10.0 points"), strict=True):
+        assert concluded in text
+        assert ("Made-up data: " in text.partition(concluded)[0]) is made_up
+
+
 def test_markdown_tells_ours_from_what_is_printed(document: dict[str, Any]):
     text = render_markdown(study_of(document))
     assert "; in parentheses beside it what is printed." in text

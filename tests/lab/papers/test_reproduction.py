@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
 import re
 import shlex
 from importlib.resources import files
@@ -19,6 +21,8 @@ from goldassay.lab.papers.recipe import SCALES, Choice
 from goldassay.lab.papers.running import find_recipe, list_recipes
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from goldassay.lab.papers.recipe import ScaleName
 
 PAGE = Path(__file__).parents[3] / "docs" / "reproduction.md"
@@ -76,6 +80,63 @@ def test_every_choice_that_no_paper_prints_is_in_one_table():
     chosen = [(name, each) for name, of in scales.items() for each in of["paper"].unprinted]
     assert listed == chosen
     assert {name for name, _ in chosen} == {"artifacts", "instability", "leakage", "shift"}
+
+
+def _script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("list_claims", PAGE.parents[1] / "scripts" / "list_claims.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+LISTED = _script()
+CLAIMS = {f"{name}: {each.name}": each for name in LISTED.STUDIES for each in find_recipe(name).CLAIMS.values()}  # type: ignore[attr-defined]
+
+
+def test_every_claim_stands_in_one_table_with_its_state():
+    assert PAGE.read_text("utf-8") == LISTED.page(), "run python scripts/list_claims.py"
+    states = LISTED.kept(PAGE.read_text("utf-8"))
+    assert states.keys() == CLAIMS.keys()
+    assert len(states) >= 40
+    known = (LISTED.UNDECIDED, "held: ", "did not hold: ", "not shown: ")
+    assert all(state.startswith(known) for state in states.values())
+    # A figure goes with each that is decided.
+    assert all(state == LISTED.UNDECIDED or re.search(r"\d", state) for state in states.values())
+
+
+def test_what_released_data_decide_is_as_listed(data_dir: Path):
+    """Of the clusters and the lists; of the ten runs see `tests/lab/papers/test_instability.py`."""
+    states = LISTED.kept(PAGE.read_text("utf-8"))
+    for name, state in {**LISTED.of_lists(data_dir), **LISTED.of_clusters(data_dir)}.items():
+        assert states[name] == state
+
+
+@pytest.mark.parametrize("study", LISTED.STUDIES)
+def test_a_study_concludes_what_it_declares_and_nothing_else(study: str):
+    """What a page says of a claim comes from `CLAIMS`: no other name, sentence, place or quantifier can stand there."""
+    recipe = find_recipe(study)
+    source = inspect.getsource(recipe)  # type: ignore[arg-type]
+    assert not re.search(r"\bConclusion\(", source)
+    for name, each in recipe.CLAIMS.items():  # type: ignore[attr-defined]
+        # Once where it is declared, and again where it is judged, unless something else decides it.
+        assert (source.count(f'"{name}"') > 1) is not bool(each.by), name
+
+
+# Said of the statement that a claim is, and of what its own sentence says: some, or all.
+QUANTIFIERS = {
+    "instability: Unstable": "some", "instability: Stable": "all", "instability: Not together": "some",
+    "shift: Declines": "some", "shift: Size": "some", "shift: Distilled": "some", "shift: Diverse": "some",
+    "shift: Detects": "all", "shift: Bag of words": "this cell", "shift: Smaller gaps": "on average",
+    "leakage: Persists": "on average", "leakage: By agreement": "this cell", "leakage: Best models": "this cell",
+    "artifacts: Patterns": "this cell", "artifacts: Easy and hard": "on average", "artifacts: Adversary": "this cell",
+}  # fmt: skip
+
+
+def test_a_claim_keeps_the_papers_quantifier_where_nothing_is_measured():
+    for name, quantifier in QUANTIFIERS.items():
+        assert CLAIMS[name].unmeasured("").quantifier == quantifier, name
 
 
 def test_where_texts_are_cut_is_said():

@@ -115,7 +115,7 @@ def test_without_runs_nothing_is_measured():
     assert set(_standings().values()) == {"not measured"}
     # Of what a claim is made is the paper's, whether or not there are runs to test it.
     said = {each.name: each.quantifier for each in conclude(Evidence((), ()))}
-    assert said["Declines"] == said["Size"] == "some"
+    assert said["Declines"] == said["Size"] == said["Distilled"] == "some"
     assert said["Detects"] == "all"
 
 
@@ -176,7 +176,7 @@ def test_one_pair_of_sizes_of_many_may_lie_beyond_zero_by_chance():
     assert standing(12) == "not shown"
     (found,) = [each for each in conclude(Evidence((_gap("BERT Base", 0.1), _gap("BERT Large", 0.2)), ()))
                 if each.name == "Size"]  # fmt: skip
-    assert (found.value, found.high) == pytest.approx((-0.1, -0.1 + 1.96 * error), abs=1e-4)
+    assert (found.value, found.low) == pytest.approx((0.1, 0.1 - 1.96 * error), abs=1e-4)
 
 
 @pytest.mark.parametrize(("metric", "most"), [("accuracy", 2.0), ("pearson", 4.0)])
@@ -198,7 +198,15 @@ def test_no_interval_goes_beyond_what_differences_of_gaps_can_be(metric: str, mo
 
 @pytest.mark.parametrize(("teacher", "wanted"), [(0.02, "held"), (0.1, "not shown"), (0.2, "did not hold")])
 def test_a_distilled_model_loses_more_than_its_teacher(teacher: float, wanted: str):
-    assert _standings((_gap("DistilBERT", 0.1), _gap("BERT Base", teacher)))["Distilled"] == wanted
+    shift = (_gap("DistilBERT", 0.1), _gap("BERT Base", teacher))
+    assert _standings(shift)["Distilled"] == wanted
+    # That it can be is said of one shift: others without a loss do not undo it.
+    others = [_gap(model, 0.1, test=str(at)) for at in range(8) for model in ("DistilBERT", "BERT Base")]
+    assert _standings((*shift, *others))["Distilled"] == ("held" if wanted == "held" else "not shown")
+    # More data are asked of where both models are there.
+    more = tuple({**row, "model": name} for row, name in zip(shift, ("BERT Large", "RoBERTa Large"), strict=True))
+    assert "Diverse" not in _standings(shift)
+    assert _standings(more)["Diverse"] == wanted
 
 
 @pytest.mark.parametrize(("alarms", "wanted"), [(0.5, "held"), (0.94, "not shown"), (0.99, "did not hold")])

@@ -29,7 +29,7 @@ _BACK: Mapping[Scale, Callable[[float], float]] = {"plain": float, "log": math.e
 
 
 @dataclass(frozen=True)
-class Claim:
+class Together:
     """What estimates say together.
 
     Attributes:
@@ -47,6 +47,11 @@ class Claim:
     pooled: Pooled
     scale: Scale
     sentence: str
+
+    @property
+    def figure(self) -> tuple[float, float, float]:
+        """Value, low and high."""
+        return self.value, self.low, self.high
 
     def standing(self, than: float = 0.0) -> Standing:
         """Of the claim that the pooled figure is above a limit."""
@@ -70,7 +75,7 @@ def pool_claim(
     scale: Scale = "plain",
     within: tuple[float, float] | None = None,
     limits: Sequence[float] | None = None,
-) -> Claim | None:
+) -> Together | None:
     """Pool figures by random effects; None where none has an interval.
 
     Intervals are cut to what their figures can be: with few families they are wide, and would else name accuracies
@@ -111,7 +116,7 @@ def pool_claim(
         said += f"; two {list(groupings)[pooled.grouping]} say nothing about others"
     elif math.isfinite(least):
         said += f"; 95 % of others are expected from {with_unit(least, unit)} to {with_unit(most, unit)}"
-    return Claim(value, low, high, pooled, scale, f"{said}.")
+    return Together(value, low, high, pooled, scale, f"{said}.")
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,56 @@ class Conclusion:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """Something that a paper claims, in our words; each study declares its own once, in `CLAIMS`.
+
+    Attributes:
+        name: In a few words.
+        statement: What the paper says.
+        place: The section, tables and figures that show it.
+        quantifier: Of what it is claimed, by which it is tested.
+        figure: The statistic that decides.
+        data: What it takes to decide it.
+        sentence: Where the paper says so, as far as its sentence could be read; "" where it could not.
+        by: What decides it where no study does: a command or a test.
+    """
+
+    name: str
+    statement: str
+    place: str
+    quantifier: Quantifier
+    figure: str
+    data: str
+    sentence: str = ""
+    by: str = ""
+
+    def found(
+        self,
+        standing: Standing,
+        evidence: str,
+        value: float | None = None,
+        low: float | None = None,
+        high: float | None = None,
+        unit: str = "points",
+        p: float | None = None,
+    ) -> Conclusion:
+        """What became of it, with the fields of `Conclusion`."""
+        place = "; ".join(part for part in (self.sentence, self.place) if part)
+        return Conclusion(
+            self.name, self.statement, place, standing, evidence, value, low, high, unit, p, self.quantifier
+        )
+
+    def unmeasured(self, why: str) -> Conclusion:
+        """That it was not measured."""
+        return self.found("not measured", why)
+
+
+def declared(*claims: Claim) -> dict[str, Claim]:
+    """Claims by their names."""
+    return {each.name: each for each in claims}
+
+
+@dataclass(frozen=True)
 class Shown:
     """A picture of one of the reports, as a figure of the study's page.
 

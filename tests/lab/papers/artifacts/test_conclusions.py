@@ -37,7 +37,7 @@ def found(rates: dict[Trained, tuple[float, float, float]], *, apart: bool = Fal
     accuracies = Accuracies(
         {model: answers(*rate, seed if apart else 0) for seed, (model, rate) in enumerate(rates.items())}, _MASKS
     )
-    every = [*of_models("SNLI", accuracies), *of_debiasing("SNLI", accuracies)]
+    every = [*of_models(accuracies), *of_debiasing(accuracies)]
     return {each.name: each for each in every}
 
 
@@ -109,9 +109,9 @@ def test_a_handful_of_hard_examples_says_nothing(n_hard: int, standing: str):
     masks = _MASKS | {HARD: np.arange(_N) >= _N - n_hard}
     right = np.where(masks[HARD], 0.0, 1.0)
     accuracies = Accuracies({PLAIN: np.tile(right, (3, 1))}, masks)
-    (gap,) = of_models("SNLI", accuracies)
+    (gap,) = of_models(accuracies)
     assert (gap.name, gap.standing) == ("Easy and hard", standing)
-    (adversary, *_) = of_debiasing("SNLI", Accuracies({PLAIN: right[None], Trained("dInferSent"): right[None]}, masks))
+    (adversary, *_) = of_debiasing(Accuracies({PLAIN: right[None], Trained("dInferSent"): right[None]}, masks))
     assert (adversary.standing == "not measured") == (n_hard < 10)
     if n_hard < 10:
         assert gap.evidence == says("500 are easy", "9 hard", "10 of each")

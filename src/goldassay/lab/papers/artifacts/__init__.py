@@ -42,6 +42,7 @@ from goldassay.lab.papers.pooling import p_of
 from goldassay.lab.papers.recipe import (
     PRECISION_CHOSEN,
     PRETRAINED,
+    Claim,
     Conclusion,
     Findings,
     Scale,
@@ -49,6 +50,7 @@ from goldassay.lab.papers.recipe import (
     Shown,
     Standing,
     Workplace,
+    declared,
 )
 from goldassay.questions.artifacts.question import report_of_mining
 from goldassay.questions.artifacts.search import try_patterns
@@ -212,6 +214,67 @@ SCALES: Mapping[ScaleName, Scale] = {
 _LEAST = 10
 
 
+_TRAINED = "models trained on the corpus, answers on its easy and hard examples"
+_REMOVED = "models trained without patterns, and on as many random rows"
+_DEBIASED = "InferSent, debiased and plain, five runs each"
+# Of each corpus by itself: its name stands before that of the claim.
+CLAIMS = declared(
+    Claim(
+        "Patterns", "Patterns of words in the hypothesis, whatever the premise, give the label away.", "Table 1",
+        "this cell", "how often patterns that point to one label are right, above the majority",
+        "a training and a test set", "p. 1, abstract, sentence 3",
+    ),
+    Claim(
+        "Hypothesis alone", "Classifiers that see of the hypothesis nothing but such patterns are far better than the "
+        "majority class.", "Table 2", "this cell", "points above the majority", "a training and a test set",
+        "p. 1, abstract, sentence 1",
+    ),
+    Claim(
+        "Easy and hard", "Models are far better on examples whose patterns point to the right label than where they "
+        "mislead.", "Table 4", "on average", "accuracy on easy minus on hard examples", _TRAINED,
+        "p. 1, abstract, sentence 4",
+    ),
+    Claim(
+        "Without patterns", "Training without patterns narrows the gap more than as many random rows do.",
+        "Tables 5, 6", "on average", "gap without patterns minus gap of random rows", _REMOVED,
+    ),
+    Claim(
+        "Hard without patterns", "Training without patterns is better on hard examples than as many random rows.",
+        "Tables 5, 6", "on average", "accuracy on hard examples, minus that of random rows", _REMOVED,
+    ),
+    Claim(
+        "Price of removal", "Training without patterns costs accuracy on the whole test set.", "Tables 5, 6",
+        "on average", "accuracy on all, minus that of random rows", _REMOVED,
+    ),
+    Claim(
+        "Adversary", "Adversarial training on the hypothesis gains on hard examples, at a cost on all.", "Table 7",
+        "this cell", "accuracy on hard examples, minus plain training", _DEBIASED,
+    ),
+    Claim(
+        "Guided weights", "Weights guided by patterns gain on hard examples without an adversary.", "Table 7",
+        "this cell", "accuracy on hard examples, minus plain training", _DEBIASED,
+    ),
+    Claim(
+        "Guided adversary", "Guidance makes the adversary gain more.", "Table 7", "this cell",
+        "accuracy on hard examples, minus the adversary alone", _DEBIASED,
+    ),
+    Claim(
+        "Reweighting", "Weights that follow the gap between easy and hard dev examples gain more still.", "Table 7",
+        "this cell", "accuracy on hard examples, minus the guided adversary", _DEBIASED,
+    ),
+    Claim(
+        "Short patterns", "Of the patterns of five words and gaps of five, 95.4 % are covered by those of three.",
+        "section 3.1", "this cell", "share of the longer patterns that hold a shorter one", "a training set",
+        by="`goldassay studies artifacts --scale paper --grid`",
+    ),
+    Claim(
+        "Premises", "No pattern of the premise goes with a label in half of its sentences.", "section 3.1", "all",
+        "largest p(label given pattern) of premises", "a training set",
+        by="`goldassay artifacts mine TRAIN --text premise`",
+    ),
+)  # fmt: skip
+
+
 def prepare(work: Workplace) -> dict[str, Dataset]:
     """Patterns, and the training sets without them."""
     protocol: Protocol = work.scale.chosen["protocol"]
@@ -278,8 +341,8 @@ def conclude(found: Sequence[CorpusEvidence]) -> tuple[Conclusion, ...]:
         for conclusion in (
             patterns_predict(each),
             hypotheses_predict(each),
-            *of_models(each.corpus.name, each.accuracies),
-            *(of_debiasing(each.corpus.name, each.accuracies) if each.corpus.variants else ()),
+            *of_models(each.accuracies),
+            *(of_debiasing(each.accuracies) if each.corpus.variants else ()),
         )
     )
 
@@ -291,18 +354,14 @@ def standing(low: float, high: float, than: float = 0.0) -> Standing:
 
 def patterns_predict(each: CorpusEvidence) -> Conclusion:
     """How often the patterns' one verdict is right on the test set; by chance it would be as often as the majority."""
-    statement = "Patterns of words in the hypothesis, whatever the premise, give the label away."
-    place, assigned = f"Table 1, {each.corpus.name}", each.assigned
+    assigned = each.assigned
     easy, hard = assigned.summary["easy"], assigned.summary["hard"]
     n_kept = len(each.patterns.select(each.corpus.threshold))
     if not easy + hard:
-        return _not_measured("Patterns", statement, place, "No test example holds a pattern above the threshold.")
+        return CLAIMS["Patterns"].unmeasured("No test example holds a pattern above the threshold.")
     share, bounds = assigned.easy_share, assigned.easy_share_interval
     chance = majority_share(each.test)
-    return Conclusion(
-        "Patterns",
-        statement,
-        place,
+    return CLAIMS["Patterns"].found(
         standing(bounds.low, bounds.high, chance),
         f"{count(n_kept)} patterns go with one label in more than {points(each.corpus.threshold, 0)} % of the training "
         f"sentences that hold them. Of {count(len(each.test))} test examples {points(assigned.coverage)} % hold one, "
@@ -323,10 +382,7 @@ def hypotheses_predict(each: CorpusEvidence) -> Conclusion:
     best, chance = rows["patterns"], majority_share(each.test)
     others = ", ".join(f"{name} {points(rows[name]['accuracy'])}" for name in ("n-grams", "unigrams"))
     low, high = best["low"] - chance, best["high"] - chance
-    return Conclusion(
-        "Hypothesis alone",
-        "Classifiers that see of the hypothesis nothing but such patterns are far better than the majority class.",
-        f"Table 2, {each.corpus.name}",
+    return CLAIMS["Hypothesis alone"].found(
         standing(low, high),
         f"A network on patterns is right in {points(best['accuracy'])} % of {each.test.name}; {others}, its most "
         f"frequent label {points(chance)}.",
@@ -338,7 +394,7 @@ def hypotheses_predict(each: CorpusEvidence) -> Conclusion:
     )
 
 
-def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
+def of_models(accuracies: Accuracies) -> list[Conclusion]:
     """Easy and hard, and training without patterns."""
     whole = [model for model in accuracies.correct if model.mode == ALL and "+" not in model.model]
     whole = [model for model in whole if model.model != ADVERSARIAL]
@@ -349,27 +405,21 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
     ]
     gap = accuracies.sum({model: 1 / len(whole) for model in whole}, GAP) if whole else None
     gaps = {model.model: accuracies.of(model, GAP) for model in whole}
-    table = {"SNLI": "Table 5", "MultiNLI": "Table 6"}.get(corpus, "")
     found = [
         _judged(
             "Easy and hard",
-            "Models are far better on examples whose patterns point to the right label than where they mislead.",
-            f"Table 4, {corpus}",
             gap,
             _too_few(accuracies, GAP),
             f"Easy minus hard, by model: {_listed(gaps)}. The figure is their mean.",
         )
     ]
-    for name, statement, subset, sign in (
-        ("Without patterns", "Training without patterns narrows the gap more than as many random rows do.", GAP, -1),
-        ("Hard without patterns", "Training without patterns is better on hard examples than as many random rows.",
-         HARD, 1),
-        ("Price of removal", "Training without patterns costs accuracy on the whole test set.", FULL, -1),
+    for name, subset, sign in (
+        ("Without patterns", GAP, -1), ("Hard without patterns", HARD, 1), ("Price of removal", FULL, -1)
     ):  # fmt: skip
         each = {f"{one.model} at {one.threshold}": accuracies.difference(one, other, subset) for one, other in pairs}
         found.append(
             _judged(
-                name, statement, f"{table}, {corpus}",
+                name,
                 accuracies.mean_difference(pairs, subset) if pairs else None,
                 _too_few(accuracies, subset),
                 f"{_subject(subset)} without patterns minus random, by model and threshold: {_listed(each)}. The "
@@ -380,52 +430,37 @@ def of_models(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
     return found if pairs else found[:1]
 
 
-def of_debiasing(corpus: str, accuracies: Accuracies) -> list[Conclusion]:
+def of_debiasing(accuracies: Accuracies) -> list[Conclusion]:
     """Adversaries, guidance, and weights that follow the gap."""
     plain, against = Trained(DEBIASED), Trained(ADVERSARIAL)
     guided, reweighted = Trained(ADVERSARIAL_GUIDED), Trained(REWEIGHTED)
     return [
-        _compared(
-            corpus, accuracies, "Adversary", "Adversarial training on the hypothesis gains on hard examples, at a cost "
-            "on all.", against, plain,
-        ),
-        _compared(
-            corpus, accuracies, "Guided weights", "Weights guided by patterns gain on hard examples without an "
-            "adversary.", Trained(GUIDED), plain,
-        ),
-        _compared(corpus, accuracies, "Guided adversary", "Guidance makes the adversary gain more.", guided, against),
-        _compared(
-            corpus, accuracies, "Reweighting", "Weights that follow the gap between easy and hard dev examples gain "
-            "more still.", reweighted, guided,
-        ),
-    ]  # fmt: skip
+        _compared(accuracies, "Adversary", against, plain),
+        _compared(accuracies, "Guided weights", Trained(GUIDED), plain),
+        _compared(accuracies, "Guided adversary", guided, against),
+        _compared(accuracies, "Reweighting", reweighted, guided),
+    ]
 
 
-def _compared(
-    corpus: str, accuracies: Accuracies, name: str, statement: str, one: Trained, other: Trained
-) -> Conclusion:
+def _compared(accuracies: Accuracies, name: str, one: Trained, other: Trained) -> Conclusion:
     """One way to train against another, by hard examples."""
     subsets = {"the gap": GAP, "all": FULL}
     rest = {key: accuracies.difference(one, other, subset) for key, subset in subsets.items()}
     return _judged(
         name,
-        statement,
-        f"Table 7, {corpus}",
         accuracies.difference(one, other, HARD),
         _too_few(accuracies, HARD),
         f"{one.model} minus {other.model} on hard examples is the figure; beside it {_listed(rest)}.",
     )
 
 
-def _judged(
-    name: str, statement: str, place: str, figure: Figure | None, too_few: str, evidence: str, sign: int = 1
-) -> Conclusion:
+def _judged(name: str, figure: Figure | None, too_few: str, evidence: str, sign: int = 1) -> Conclusion:
     """A claim that a figure is above zero, or below where the sign is -1."""
     if figure is None or too_few:
-        return _not_measured(name, statement, place, too_few or "There are no runs to say so.")
+        return CLAIMS[name].unmeasured(too_few or "There are no runs to say so.")
     low, high = (figure.low, figure.high) if sign > 0 else (-figure.high, -figure.low)
-    return Conclusion(
-        name, statement, place, standing(low, high), evidence, figure.value, figure.low, figure.high, "difference",
+    return CLAIMS[name].found(
+        standing(low, high), evidence, figure.value, figure.low, figure.high, "difference",
         p_of(figure.value, figure.low, figure.high),
     )  # fmt: skip
 
@@ -438,10 +473,6 @@ def _too_few(accuracies: Accuracies, subset: str) -> str:
     return (
         f"Of the test examples {count(sizes[EASY])} are easy and {count(sizes[HARD])} hard; it takes {_LEAST} of each."
     )
-
-
-def _not_measured(name: str, statement: str, place: str, why: str) -> Conclusion:
-    return Conclusion(name, statement, place, "not measured", why)
 
 
 def _listed(figures: Mapping[str, Figure | None]) -> str:

@@ -23,10 +23,11 @@ from goldassay.lab.papers.instability.evidence import (
     released_scores,
     released_table,
 )
-from goldassay.lab.papers.pooling import Claim, judge_each, pool_claim
+from goldassay.lab.papers.pooling import Together, judge_each, pool_claim
 from goldassay.lab.papers.recipe import (
     PRECISION_CHOSEN,
     PRETRAINED,
+    Claim,
     Conclusion,
     Findings,
     Scale,
@@ -34,6 +35,7 @@ from goldassay.lab.papers.recipe import (
     Shown,
     Training,
     Workplace,
+    declared,
 )
 from goldassay.lab.papers.sources import PLANTED, join_sets
 from goldassay.questions.instability.command import measure_instability
@@ -192,6 +194,55 @@ _PAIRS = "pairs of model and analysis set"
 _ALMOST_ONE = 1.001
 
 
+# Sections are those of the EMNLP text.
+CLAIMS = declared(
+    Claim(
+        "Unstable", "Some analysis sets are far less stable over seeds than the standard set.", "section 3.3, Table 1",
+        "some", "normalized deviation above 1", "scores of ten seeds on the standard and on an analysis set",
+        "p. 1, abstract, sentence 1",
+    ),
+    Claim(
+        "Stable", f"{_NAMED_STABLE} is about as stable as the standard set, for every model.", "section 3.3, Table 1",
+        "all", f"normalized deviation below {_STABLE:.0f}", f"scores of ten seeds on {_NAMED_STABLE}",
+    ),
+    Claim(
+        "Together", "Instability comes from examples that are right or wrong together, not from single predictions.",
+        "section 4.2, Tables 3, 4", "on average", "design effect above 1", "predictions of ten seeds on analysis sets",
+        "p. 1, abstract, sentence 5",
+    ),
+    Claim(
+        "Not together", "Over training, standard sets rise and fall together; some analysis sets do not go with them.",
+        "section 3.3, Figure 3", "some", "Spearman over checkpoints, below that between standard sets",
+        "scores at the checkpoints of several seeds", "p. 1, abstract, sentence 4",
+    ),
+    Claim(
+        "Selection", "Choosing the checkpoint on a part of the analysis set raises its mean, but does not make it "
+        "stable.", "section 5, Table 6", "on average", "gain in accuracy on the other part, with an SD that is not "
+        "lower", "predictions at the checkpoints of several seeds",
+    ),
+    Claim(
+        "Most unstable", "In the extreme case, RoBERTa-L on STR-NU, the deviation is 27 times the standard set's.",
+        "section 3.3, Table 1", "this cell", "normalized deviation, printed 27.38", "ten seeds of RoBERTa-L on STR-NU",
+        by="`goldassay studies instability --scale paper`, Table 1",
+    ),
+    Claim(
+        "Standard sets", "Over training, standard sets have correlations above .95 with each other.",
+        "section 3.3, Figure 3", "all", "Spearman over checkpoints", "scores at the checkpoints of several seeds",
+        by="`goldassay studies instability`, Figure 3",
+    ),
+    Claim(
+        "Reading", "In reading comprehension AddSent is less stable than SQuAD, too.", "section 3.3, Table 2", "all",
+        "normalized deviation of F1", "ten seeds of BERT-B and XLNet-B on SQuAD and AddSent",
+        by="`goldassay studies instability --scale paper`, Table 2",
+    ),
+    Claim(
+        "Largest pair", "One pair of examples has the largest covariance, .278.", "Table 5", "this cell",
+        "largest covariance of two examples over seeds", "predictions of ten seeds",
+        by="`tests/instability/test_pairs.py`",
+    ),
+)  # fmt: skip
+
+
 def prepare(work: Workplace) -> dict[str, Dataset]:
     """SNLI and MNLI are trained on together, and some test sets have several parts."""
     made: dict[str, Dataset] = {}
@@ -296,8 +347,7 @@ def _spreads(found: Sequence[Evidence]) -> list[Mapping[str, Any]]:
 
 def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
     """The paper names sets that are less stable, and one that is not: of some, that is."""
-    rows = _spreads(found)
-    statement = "Some analysis sets are far less stable over seeds than the standard set."
+    claim, rows = CLAIMS["Unstable"], _spreads(found)
     judged = judge_each(
         [(row["recommended"], row["low"], row["high"]) for row in rows],
         "some",
@@ -307,14 +357,9 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
         degrees=[row["n_runs"] - 2 for row in rows],
     )
     if judged is None:
-        return Conclusion(
-            "Unstable", statement, "Table 1", "not measured", "No model has two runs on both.", quantifier="some"
-        )
+        return claim.unmeasured("No model has two runs on both.")
     clearest = rows[judged.at]
-    return Conclusion(
-        "Unstable",
-        statement,
-        "Table 1",
+    return claim.found(
         judged.standing,
         f"How much more than {REFERENCE} an analysis set spreads for its size, of {clearest['model']} on "
         f"{clearest['dataset']}, the clearest of {judged.n} {_PAIRS}. By intervals that hold for all together, "
@@ -322,7 +367,6 @@ def _larger_spread(found: Sequence[Evidence]) -> Conclusion:
         *judged.figure,
         "ratio",
         judged.p,
-        "some",
     )
 
 
@@ -341,10 +385,7 @@ def _stable(found: Sequence[Evidence]) -> list[Conclusion]:
         return []
     value, low, high = judged.figure
     return [
-        Conclusion(
-            "Stable",
-            f"{_NAMED_STABLE} is about as stable as the standard set, for every model.",
-            "Table 1",
+        CLAIMS["Stable"].found(
             judged.standing,
             f"The largest normalized deviation of {judged.n} models. The paper prints no limit; here it is "
             f"{decimal(_STABLE, 0)} times the standard set.",
@@ -353,7 +394,6 @@ def _stable(found: Sequence[Evidence]) -> list[Conclusion]:
             1 / low,
             "ratio",
             judged.p,
-            "all",
         )
     ]
 
@@ -362,41 +402,34 @@ def _covariance(found: Sequence[Evidence]) -> Conclusion:
     """Whether examples of analysis sets fall together, and those of standard sets do not."""
     rows = [row for each in found for row in each.results if row.get("design_effect") is not None]
     bounds = {key: value for each in found for key, value in each.design_effects.items()}
-    statement = "The instability comes from examples that are right or wrong together, not from single predictions."
     analysis = [row for row in rows if row["dataset"] not in STANDARD]
     standard = [row["design_effect"] for row in rows if row["dataset"] in STANDARD]
     ends = [bounds[row["model"], row["dataset"]] for row in analysis]
-    claim = pool_claim(
+    together = pool_claim(
         [(row["design_effect"], end["runs_low"], end["runs_high"]) for row, end in zip(analysis, ends, strict=True)],
         _crossed(analysis),
         what=_PAIRS,
         unit="ratio",
         scale="log",
     )
-    if claim is None:
+    if together is None:
         there = any(row["dataset"] not in STANDARD for each in found for row in each.results)
         why = "No design effect has an interval." if there else "There is no analysis set."
-        return Conclusion("Together", statement, "Tables 3, 4", "not measured", why)
+        return CLAIMS["Together"].unmeasured(why)
     widest = max(analysis, key=lambda row: row["design_effect"])
     aside = f"; of the standard sets the median is {decimal(statistics.median(standard), 1)}" if standard else ""
-    return Conclusion(
-        "Together",
-        statement,
-        "Tables 3, 4",
-        claim.standing(1.0),
-        f"How many times the variance of independent examples there is. {claim.sentence} Most "
+    return CLAIMS["Together"].found(
+        together.standing(1.0),
+        f"How many times the variance of independent examples there is. {together.sentence} Most "
         f"{decimal(widest['design_effect'])} for {widest['model']} on {widest['dataset']}{aside}.",
-        claim.value,
-        claim.low,
-        claim.high,
+        *together.figure,
         "ratio",
-        claim.p(1.0),
+        together.p(1.0),
     )
 
 
 def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
     """Over training, standard sets against each other, and against analysis sets."""
-    statement = "Over training, standard sets rise and fall together; some analysis sets do not go with them."
     inside: list[dict[str, Any]] = []
     across: dict[str, list[dict[str, Any]]] = {}
     for each in found:
@@ -431,10 +464,7 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
         return []
     name, clearest = list(known.items())[judged.at]
     return [
-        Conclusion(
-            "Apart",
-            statement,
-            "Figure 3",
+        CLAIMS["Not together"].found(
             judged.standing,
             f"Spearman over checkpoints between {name} and standard sets, the clearest of {judged.n} analysis sets, is "
             f"the figure. By intervals that hold for all together it must lie below that between standard sets, "
@@ -445,7 +475,6 @@ def _correlation(found: Sequence[Evidence]) -> list[Conclusion]:
             clearest.high,
             "correlation",
             judged.p,
-            "some",
         )
     ]
 
@@ -478,22 +507,17 @@ def _selection(found: Sequence[Evidence]) -> list[Conclusion]:
         f"{bounds_in(calmer.low, calmer.high, 'ratio')}; for the claim to hold it must not be significantly below 1."
     )  # fmt: skip
     return [
-        Conclusion(
-            "Selection",
-            "Choosing the checkpoint on a part of the analysis set raises its mean, but does not make it stable.",
-            "Table 6",
+        CLAIMS["Selection"].found(
             "not shown" if standing == "held" and surely_calmer else standing,
             f"{claim.sentence} Most {signed_points(best['gain'], 1)} for {best['model']} on {best['dataset']}.{shown}",
-            claim.value,
-            claim.low,
-            claim.high,
+            *claim.figure,
             "difference",
             claim.p(),
         )
     ]
 
 
-def _calmer(rows: Sequence[Mapping[str, Any]]) -> Claim | None:
+def _calmer(rows: Sequence[Mapping[str, Any]]) -> Together | None:
     """Ratio of the spreads over seeds with and without choosing on the analysis set, from how models differ in it.
 
     The ratio of one pair has no interval, so that models or sets, whichever differ more, give it.

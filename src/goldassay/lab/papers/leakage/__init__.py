@@ -9,6 +9,7 @@ What the paper concludes is held against what is measured on our sets.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from goldassay.lab.papers.leakage.evidence import (
 from goldassay.lab.papers.leakage.sets import SCALES, made_sets, planted_sets
 from goldassay.lab.papers.pooling import p_of, pool_claim
 from goldassay.lab.papers.printed import printed_table
-from goldassay.lab.papers.recipe import Conclusion, Findings, Shown, Standing, Workplace
+from goldassay.lab.papers.recipe import Claim, Conclusion, Findings, Shown, Standing, Workplace, declared
 from goldassay.questions.leakage.datasets import correlations
 from goldassay.stats.intervals import correlation_interval, mean_interval, normal_quantile
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from goldassay.data.dataset import Dataset
 
-__all__ = ["NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
+__all__ = ["CLAIMS", "NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
 
 NEEDED: tuple[str, ...] = ()
 
@@ -51,10 +52,62 @@ _OLDER, _WHERE = "SNLI", "hypothesis"
 _FAINT = 0.2
 _FEWEST = 4
 _TOGETHER = {
-    ("agreement", "recovered"): ("By agreement", "Figure 5", "agreement with the pair's model", "the share recovered"),
-    ("relevance", "accuracy"): ("By relevance", "Figure 6", "agreement of token relevances", "single accuracy"),
-    ("peco", "recovered"): ("By clusters", "Figure 7", "PECO", "the share recovered"),
+    ("agreement", "recovered"): "By agreement",
+    ("relevance", "accuracy"): "By relevance",
+    ("peco", "recovered"): "By clusters",
 }
+_SINGLE = "models of a single sentence on several sets, three runs each"
+_BOTH = "models of a single sentence and of the pair on several sets"
+CLAIMS = declared(
+    Claim(
+        "Leak", "A model of a single sentence is right more often than the majority.", "Table 3", "on average",
+        "points above the majority", _SINGLE, "p. 1, abstract, sentence 2",
+    ),
+    Claim(
+        "Persists", "Leakage persists in sets made since it is known, adversarial and debiased ones among them.",
+        "Table 3", "on average", "points above the majority", f"{_SINGLE}, made after 2018",
+        "p. 1, abstract, sentence 3",
+    ),
+    Claim(
+        "Less", f"Such sets leak less than {_OLDER}.", "Table 3", "on average",
+        f"points above the majority, {_OLDER} minus the set", f"the same, and on {_OLDER}",
+    ),
+    Claim(
+        "Alike", "Models of a single sentence and of the pair decide alike far beyond chance.", "Table 4", "on average",
+        "agreement beyond chance", f"decisions of {_BOTH}",
+    ),
+    Claim(
+        "Lean", "In the model of the pair, single sentences form clusters that lean to a label.",
+        "Tables 4, 5, Figure 1", "on average", "PECO beyond chance", "embeddings by models of the pair on several sets",
+        "p. 1, abstract, sentence 4",
+    ),
+    Claim(
+        "By agreement", "Over sets, agreement with the pair's model goes with the share recovered.", "Figure 5",
+        "this cell", "Pearson over sets, printed .69", _BOTH,
+    ),
+    Claim(
+        "By relevance", "Over sets, agreement of token relevances goes with single accuracy.", "Figure 6", "this cell",
+        "Pearson over sets, printed .57", _BOTH,
+    ),
+    Claim(
+        "By clusters", "Over sets, PECO goes with the share recovered.", "Figure 7", "this cell",
+        "Pearson over sets, printed .64", _BOTH,
+    ),
+    Claim(
+        "Best models", "What the best models of their time find hard, the models of the pair do too.", "Figure 3",
+        "this cell", "Pearson over sets, printed .92", "models of the pair on four sets or more",
+    ),
+    Claim(
+        "Unlike", "Biased clusters are not found by training dynamics: they hold examples of every confidence.",
+        "section 6.1, Figure 8", "on average", f"correlation of divergence and confidence, nearer to 0 than {_FAINT}",
+        "models of the pair, at the epochs of their training",
+    ),
+    Claim(
+        "A third", "One example in three lies in a biased cluster.", "section 6.1, Figure 8", "this cell",
+        "share of examples in clusters with divergence above .25", "clusters of SNLI by a model of the pair",
+        by="`tests/leakage/test_clusters.py`",
+    ),
+)  # fmt: skip
 
 
 def has_released(_work: Workplace) -> bool:
@@ -127,8 +180,6 @@ def _named(row: Row) -> str:
 
 def _pooled(
     name: str,
-    statement: str,
-    place: str,
     rows: Sequence[Row],
     figure: Callable[[Row], tuple[float, float, float]],
     none: str,
@@ -144,24 +195,19 @@ def _pooled(
         families["sets compared with"] = [None] * len(rows)
     # With `shared` it is a difference of two differences.
     most = 2.0 if shared else 1.0
-    claim = pool_claim(
+    together = pool_claim(
         [figure(row) for row in rows], families, what="parts of sets", unit="difference", within=(-most, most)
     )
-    if claim is None:
-        return Conclusion(name, statement, place, "not measured", none)
+    if together is None:
+        return CLAIMS[name].unmeasured(none)
     found = sorted(rows, key=lambda row: figure(row)[0])
-    return Conclusion(
-        name,
-        statement,
-        place,
-        claim.standing(),
-        f"{claim.sentence} Most {_named(found[-1])}: {signed_points(figure(found[-1])[0], 1)}, least "
+    return CLAIMS[name].found(
+        together.standing(),
+        f"{together.sentence} Most {_named(found[-1])}: {signed_points(figure(found[-1])[0], 1)}, least "
         f"{_named(found[0])}: {signed_points(figure(found[0])[0], 1)}.",
-        claim.value,
-        claim.low,
-        claim.high,
+        *together.figure,
         "difference",
-        claim.p(),
+        together.p(),
     )
 
 
@@ -170,18 +216,12 @@ def _improvement(row: Row) -> tuple[float, float, float]:
 
 
 def _above(rows: Sequence[Row]) -> Conclusion:
-    return _pooled(
-        "Leak", "A model of a single sentence is right more often than the majority, on nearly every set.", "Table 3",
-        rows, _improvement, "There is no model of a single sentence.",
-    )  # fmt: skip
+    return _pooled("Leak", rows, _improvement, "There is no model of a single sentence.")
 
 
 def _persists(rows: Sequence[Row]) -> Conclusion:
-    return _pooled(
-        "Persists", "Leakage persists in sets made since it is known, adversarial and debiased ones among them.",
-        "Abstract, Table 3", [row for row in rows if row["dataset"] in NEWER], _improvement,
-        "None of these sets is at hand.",
-    )  # fmt: skip
+    newer = [row for row in rows if row["dataset"] in NEWER]
+    return _pooled("Persists", newer, _improvement, "None of these sets is at hand.")
 
 
 def _less(rows: Sequence[Row]) -> Conclusion:
@@ -196,21 +236,15 @@ def _less(rows: Sequence[Row]) -> Conclusion:
         value = before[0] - after[0]
         return value, value - below, value + above
 
-    return _pooled(
-        "Less", f"Such sets leak less than {_OLDER}.", "Table 3", newer, difference,
-        f"None of these sets is at hand, or {_OLDER} is not.", shared=True,
-    )  # fmt: skip
+    return _pooled("Less", newer, difference, f"None of these sets is at hand, or {_OLDER} is not.", shared=True)
 
 
 def _alike(rows: Sequence[Row]) -> Conclusion:
     def beyond(row: Row) -> tuple[float, float, float]:
         return tuple(row[key] - row["chance"] for key in ("agreement", "agreement_low", "agreement_high"))
 
-    return _pooled(
-        "Alike", "Models of a single sentence and of the pair decide alike far beyond chance.", "Table 4",
-        [row for row in rows if row["agreement"] is not None], beyond,
-        "There are no decisions of both.",
-    )  # fmt: skip
+    known = [row for row in rows if row["agreement"] is not None]
+    return _pooled("Alike", known, beyond, "There are no decisions of both.")
 
 
 def _leaning(row: Row) -> tuple[float, float, float]:
@@ -228,30 +262,24 @@ def _leaning(row: Row) -> tuple[float, float, float]:
 def _clusters(rows: Sequence[Row]) -> Conclusion:
     """The recommended score, from which what chance gives is subtracted."""
     known = [row for row in rows if row["peco"] is not None]
-    statement = "In the model of the pair, single sentences form clusters that lean to a label."
     if not known:
-        return Conclusion("Lean", statement, "Tables 4, 5, Figure 1", "not measured", "There are no embeddings.")
-    claim = pool_claim(
+        return CLAIMS["Lean"].unmeasured("There are no embeddings.")
+    together = pool_claim(
         [_leaning(row) for row in known],
         {"training sets": [row["family"] for row in known]},
         what="parts of sets",
         unit="score",
     )
-    if claim is None:
-        return Conclusion("Lean", statement, "Tables 4, 5, Figure 1", "not measured", "No PECO has an interval.")
+    if together is None:
+        return CLAIMS["Lean"].unmeasured("No PECO has an interval.")
     first = max(known, key=lambda row: _leaning(row)[0])
-    return Conclusion(
-        "Lean",
-        statement,
-        "Tables 4, 5, Figure 1",
-        claim.standing(),
-        f"PECO beyond what chance gives, a mean over runs. {claim.sentence} Most {_named(first)}: "
+    return CLAIMS["Lean"].found(
+        together.standing(),
+        f"PECO beyond what chance gives, a mean over runs. {together.sentence} Most {_named(first)}: "
         f"{decimal(_leaning(first)[0], 3)}.",
-        claim.value,
-        claim.low,
-        claim.high,
+        *together.figure,
         "score",
-        claim.p(),
+        together.p(),
     )
 
 
@@ -262,23 +290,20 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
         by_model.setdefault(row["model"], []).append(row)
     found = {model: {(each.x, each.y): each for each in correlations(own)} for model, own in by_model.items()}
     conclusions = []
-    for pair, (name, place, x, y) in _TOGETHER.items():
-        statement = f"Over sets, {x} goes with {y}."
+    for pair, name in _TOGETHER.items():
         known = {model: each[pair] for model, each in found.items() if pair in each}
         if not known:
-            why = "It takes three sets that have both."
-            conclusions.append(Conclusion(name, statement, place, "not measured", why))
+            conclusions.append(CLAIMS[name].unmeasured("It takes three sets that have both."))
             continue
         model = max(known, key=lambda each: known[each].n)
         chosen = known[model]
         others = "".join(f"; {other} {decimal(each.r)}" for other, each in known.items() if other != model)
         beside = found[model].get(("peco", "improvement"))
-        gained = f" With points above the majority PECO has {decimal(beside.r)}." if x == "PECO" and beside else ""
+        gained = (
+            f" With points above the majority PECO has {decimal(beside.r)}." if pair[0] == "peco" and beside else ""
+        )
         conclusions.append(
-            Conclusion(
-                name,
-                statement,
-                place,
+            CLAIMS[name].found(
                 "held" if chosen.low > 0 else "did not hold" if chosen.high < 0 else "not shown",
                 f"Pearson over {chosen.n} parts of sets from {chosen.n_families} training "
                 f"set{'' if chosen.n_families == 1 else 's'} is {decimal(chosen.r)} ({model}{others}); the paper "
@@ -295,7 +320,6 @@ def _together(rows: Sequence[Row]) -> list[Conclusion]:
 
 def _state_of_the_art(rows: Sequence[Row]) -> Conclusion:
     """Whether our models of the pair find hard what the best models of the time did."""
-    statement = "What the best models of their time find hard, the models of the pair do too."
     printed = printed_table("saxon2023_table2").filter(metric="sota").drop_nulls("value")
     best = dict(zip(printed["dataset"], printed["value"], strict=True))
     by_model: dict[str, dict[str, float]] = {}
@@ -305,12 +329,9 @@ def _state_of_the_art(rows: Sequence[Row]) -> Conclusion:
     model = max(by_model, key=lambda each: len(by_model[each]), default="")
     known = by_model.get(model, {})
     if len(known) < _FEWEST:
-        return Conclusion("Best models", statement, "Figure 3", "not measured", "Too few of the paper's sets are here.")
+        return CLAIMS["Best models"].unmeasured("Too few of the paper's sets are here.")
     r, low, high = correlation_interval([best[name] for name in known], list(known.values()))
-    return Conclusion(
-        "Best models",
-        statement,
-        "Figure 3",
+    return CLAIMS["Best models"].found(
         "held" if low > 0 else "did not hold" if high < 0 else "not shown",
         f"Pearson of the printed best accuracy and that of {model} over {len(known)} sets is {decimal(r)}; the paper "
         "prints 0.92, and its tables give 0.97.",
@@ -346,16 +367,17 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
     recorded = [row for row in rows if row["n_checkpoints"] > 1]
     left_out = len(rows) - len(recorded) if recorded else 0
     rows = recorded or rows
+    claim = CLAIMS["Unlike"]
     if recorded:
-        statement = "Biased clusters are not found by training dynamics: they hold examples of every confidence."
         least, most = (end(row["n_checkpoints"] for row in rows) for end in (min, max))
         what = f"confidence over the {least if least == most else f'{least} to {most}'} epochs of a training"
     else:
         statement = "Biased clusters hold examples of every confidence of the final models of the pair."
+        claim = replace(claim, statement=statement)
         what = "confidence of final models, since no epochs were recorded: training dynamics were not measured,"
     if not rows:
-        return Conclusion("Unlike", statement, "Figure 8", "not measured", "No model has both.")
-    claim = pool_claim(
+        return claim.unmeasured("No model has both.")
+    together = pool_claim(
         [(row["correlation"], row["low"], row["high"]) for row in rows],
         {"sets": [row["name"] for row in rows]},
         what="sets and texts",
@@ -363,28 +385,24 @@ def _confidence(documents: Mapping[str, Mapping[str, Any]]) -> Conclusion:
         scale="fisher",
         limits=(-_FAINT, _FAINT),
     )
-    if claim is None:
-        return Conclusion("Unlike", statement, "Figure 8", "not measured", "No correlation has an interval.")
+    if together is None:
+        return claim.unmeasured("No correlation has an interval.")
     standing: Standing = "not shown"
-    if claim.low > -_FAINT and claim.high < _FAINT:
+    if together.low > -_FAINT and together.high < _FAINT:
         standing = "held"
-    elif claim.low > _FAINT or claim.high < -_FAINT:
+    elif together.low > _FAINT or together.high < -_FAINT:
         standing = "did not hold"
     first = max(rows, key=lambda row: abs(row["correlation"]))
     without = f" {left_out} without recorded epochs are left out." if left_out else ""
-    return Conclusion(
-        "Unlike",
-        statement,
-        "Figure 8",
+    return claim.found(
         standing,
         f"Correlations of {what} and divergence; the claim is that they lie nearer to 0 than {_FAINT}. "
-        f"{claim.sentence} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}.{without}",
-        claim.value,
-        claim.low,
-        claim.high,
+        f"{together.sentence} Farthest the {first['role']} of {first['name']}: {decimal(first['correlation'])}."
+        f"{without}",
+        *together.figure,
         "correlation",
         # That it is on either limit, or on the one that it is beyond.
-        max(claim.p(-_FAINT), claim.p(_FAINT))
-        if abs(claim.value) < _FAINT
-        else claim.p(math.copysign(_FAINT, claim.value)),
+        max(together.p(-_FAINT), together.p(_FAINT))
+        if abs(together.value) < _FAINT
+        else together.p(math.copysign(_FAINT, together.value)),
     )

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from goldassay.core.numbers import points
 from goldassay.lab.papers.pooling import judge_each, p_of, pool_claim
 from goldassay.lab.papers.printed import compare_cells, show_cells
-from goldassay.lab.papers.recipe import PRETRAINED, Comparison, Conclusion, Findings, Shown, Training, Workplace
+from goldassay.lab.papers.recipe import (
+    PRETRAINED,
+    Claim,
+    Comparison,
+    Conclusion,
+    Findings,
+    Shown,
+    Training,
+    Workplace,
+    declared,
+)
 from goldassay.lab.papers.shift.sets import (
     BAG,
     FOREIGN,
@@ -31,20 +41,15 @@ from goldassay.questions.shift.question import report_generalization
 from goldassay.questions.shift.quick_models import predict_quick
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from goldassay.report.report import Report
-
-
-if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from goldassay.data.dataset import Dataset
+    from goldassay.report.report import Report
 
     Row = Mapping[str, Any]
     Figure = tuple[float, float, float]
 
-__all__ = ["CHANCE", "NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
+__all__ = ["CHANCE", "CLAIMS", "NEEDED", "PAPER", "SCALES", "TITLE", "has_released", "measure", "prepare"]
 
 NEEDED: tuple[str, ...] = ()
 
@@ -55,9 +60,11 @@ _WIDE = (
 )
 PAPER = "Hendrycks, Liu, Wallace, Dziedzic, Krishnan and Song 2020"
 _FINE_TUNED = frozenset({PRETRAINED, *TRANSFORMERS})
-# Of one family the smaller and the larger, and of a distilled model its teacher.
+# Of two models the one that is to lose less stands first: of one family the smaller, of a distilled model its teacher,
+# and of two of one size that with more data.
 SIZES = (("BERT Base", "BERT Large"), ("ALBERT Base", "ALBERT Large"), ("ALBERT Large", "ALBERT XLarge"))
-DISTILLED = (("DistilBERT", "BERT Base"),)
+DISTILLED = (("BERT Base", "DistilBERT"),)
+DIVERSE = (("RoBERTa Large", "BERT Large"),)
 _TOO_FEW = "There are no such models of both kinds."
 # Of this score a model may lose more than 100 points.
 _CORRELATION = "pearson"
@@ -65,6 +72,54 @@ _CORRELATION = "pearson"
 _LARGE = 0.35
 # A rate of false alarms this far below that of chance is still near it.
 _NEAR = 0.1
+
+
+_KINDS = "models with and without pretraining"
+_FOREIGN_TEXTS = "trained on SST-2, confidences on texts of other tasks"
+CLAIMS = declared(
+    Claim(
+        "Smaller gaps", "Pretrained transformers lose less on other distributions than models of word vectors.",
+        "Figures 1, 2", "on average", "gap of the one minus gap of the other", f"{_KINDS} on several shifts",
+        "p. 1, abstract, sentence 3",
+    ),
+    Claim(
+        "Declines", "Between some sources of STS-B an LSTM loses more than 35 % of its score.", "section 3", "some",
+        f"relative gap above {100 * _LARGE:.0f} %", "an LSTM on the sources of STS-B",
+    ),
+    Claim(
+        "Size", "Larger models are not always more robust.", "Figure 3", "some", "gap of the larger minus that of the "
+        "smaller", "two sizes of BERT or ALBERT on one shift", "p. 1, abstract, sentence 5",
+    ),
+    Claim(
+        "Distilled", "A distilled model can be less robust than its teacher.", "section 3", "some",
+        "gap of the distilled model minus that of its teacher", "DistilBERT and BERT Base on several shifts",
+        "p. 1, abstract, sentence 5",
+    ),
+    Claim(
+        "Diverse", "Pretraining on more data can make a model more robust.", "section 3", "some",
+        "gap of BERT Large minus that of RoBERTa Large", "BERT Large and RoBERTa Large on one shift",
+        "p. 1, abstract, sentence 5",
+    ),
+    Claim(
+        "Detects", "Pretrained models tell foreign texts better than chance, on all five sets.", "Figure 4", "all",
+        "false alarms at 95 % recall, below chance", f"pretrained models {_FOREIGN_TEXTS}",
+    ),
+    Claim(
+        "Blind", f"Models without pretraining are near or worse than chance on {NEWSGROUPS}.", "Figure 4",
+        "on average", "false alarms at 95 % recall", f"models without pretraining {_FOREIGN_TEXTS}",
+        "p. 1, abstract, sentence 4",
+    ),
+    Claim(
+        "Bag of words", f"The bag of words is near or worse than chance on {NEWSGROUPS}: all its texts raise false "
+        "alarms.", "Figure 4", "this cell", "false alarms at 95 % recall, drawn at 100 %",
+        f"a bag of words {_FOREIGN_TEXTS}",
+    ),
+    Claim(
+        "Fewer alarms", "Pretrained models raise fewer false alarms than others.", "Figure 4", "on average",
+        "false alarms of the one minus those of the other", f"{_KINDS} {_FOREIGN_TEXTS}",
+        "p. 1, abstract, sentence 4",
+    ),
+)  # fmt: skip
 
 
 def has_released(_work: Workplace) -> bool:
@@ -114,8 +169,9 @@ def conclude(found: Evidence) -> tuple[Conclusion, ...]:
     return (
         _smaller_gaps(gaps),
         _declines(gaps),
-        _size(gaps),
-        _distilled(gaps),
+        _some("Size", gaps, SIZES),
+        _some("Distilled", gaps, DISTILLED),
+        *([_some("Diverse", gaps, DIVERSE)] if any(True for _ in _of_family(gaps, DIVERSE)) else ()),
         _detects(found.detection),
         _blind(found.detection),
         *_worst(found.detection),
@@ -145,34 +201,27 @@ def _difference(first: Figure, second: Figure) -> Figure:
 
 def _paired(
     name: str,
-    statement: str,
-    place: str,
     pairs: Iterable[tuple[Row, Row]],
     figure: Callable[[Row], Figure],
     what: str,
 ) -> Conclusion:
     """By how much the figure of the second of each pair is less than that of the first, pooled."""
     found = list(pairs)
-    claim = pool_claim(
+    together = pool_claim(
         [_difference(figure(first), figure(second)) for first, second in found],
         _families([first for first, _ in found]),
         what="pairs of models on one shift",
         unit="difference",
         within=_possible([first for first, _ in found]),
     )
-    if claim is None:
-        return Conclusion(name, statement, place, "not measured", _TOO_FEW)
-    return Conclusion(
-        name,
-        statement,
-        place,
-        claim.standing(),
-        f"By how much the {what} less. {claim.sentence}{_of_correlations([first for first, _ in found])}",
-        claim.value,
-        claim.low,
-        claim.high,
+    if together is None:
+        return CLAIMS[name].unmeasured(_TOO_FEW)
+    return CLAIMS[name].found(
+        together.standing(),
+        f"By how much the {what} less. {together.sentence}{_of_correlations([first for first, _ in found])}",
+        *together.figure,
         "difference",
-        claim.p(),
+        together.p(),
     )
 
 
@@ -224,88 +273,64 @@ def _same_shift(rows: Sequence[Row]) -> Iterable[tuple[Row, Row]]:
 
 
 def _of_family(rows: Sequence[Row], pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[Row, Row]]:
-    for small, large in pairs:
+    for one, other in pairs:
         for first in rows:
-            if first["model"] == small:
+            if first["model"] == one:
                 for second in rows:
-                    if second["model"] == large and _where(second) == _where(first):
+                    if second["model"] == other and _where(second) == _where(first):
                         yield first, second
 
 
 def _smaller_gaps(gaps: Sequence[Row]) -> Conclusion:
-    return _paired(
-        "Smaller gaps", "Pretrained transformers lose less on other distributions than models of word vectors.",
-        "Figures 1, 2", _same_shift(gaps), _gap, "pretrained model loses",
-    )  # fmt: skip
+    return _paired("Smaller gaps", _same_shift(gaps), _gap, "pretrained model loses")
 
 
 def _declines(gaps: Sequence[Row]) -> Conclusion:
     """The relative loss of LSTMs between the sources of STS-B; the paper says it of one shift."""
-    statement = "Between some sources of STS-B an LSTM loses more than 35 % of its score."
+    claim = CLAIMS["Declines"]
     rows = [row for row in gaps if "LSTM" in row["model"] and row["train"].startswith("STS-B")]
     rows = [row for row in rows if row["relative_gap"] is not None]
     if not rows:
-        return Conclusion(
-            "Declines", statement, "Section 3", "not measured", "There is no LSTM on STS-B.", quantifier="some"
-        )
+        return claim.unmeasured("There is no LSTM on STS-B.")
     judged = judge_each(
         [(row["relative_gap"], row["relative_low"], row["relative_high"]) for row in rows], "some", than=_LARGE
     )
     if judged is None:
-        return Conclusion(
-            "Declines", statement, "Section 3", "not measured", "No loss has an interval.", quantifier="some"
-        )
-    return Conclusion(
-        "Declines",
-        statement,
-        "Section 3",
+        return claim.unmeasured("No loss has an interval.")
+    return claim.found(
         judged.standing,
         f"The paper says it of one shift. Here the clearest of {judged.n} is {_where(rows[judged.at])}; by intervals "
         f"that hold for all together {judged.n_above} lose more, {judged.n_below} less.",
         *judged.figure,
         "share",
         judged.p,
-        "some",
     )
 
 
-def _size(gaps: Sequence[Row]) -> Conclusion:
-    """Whether the larger model of a family loses less: the paper says that it need not."""
-    statement = "Larger models are not always more robust."
-    pairs = [(first, second, _difference(_gap(first), _gap(second))) for first, second in _of_family(gaps, SIZES)]
-    if not pairs:
-        why = "There are no two sizes of one family."
-        return Conclusion("Size", statement, "Figure 3", "not measured", why, quantifier="some")
-    # By how much more the larger loses: one such pair is enough.
-    judged = judge_each([(-value, -high, -low) for *_, (value, low, high) in pairs], "some")
+def _some(name: str, gaps: Sequence[Row], pairs: Sequence[tuple[str, str]]) -> Conclusion:
+    """Whether the second model of some pair loses more than the first, on one shift; one such pair is enough."""
+    claim = CLAIMS[name]
+    found = list(_of_family(gaps, pairs))
+    if not found:
+        return claim.unmeasured(_TOO_FEW)
+    judged = judge_each([_difference(_gap(second), _gap(first)) for first, second in found], "some")
     if judged is None:
-        return Conclusion("Size", statement, "Figure 3", "not measured", "No pair has an interval.", quantifier="some")
-    first, second, _ = pairs[judged.at]
+        return claim.unmeasured("No pair has an interval.")
+    first, second = found[judged.at]
     least, most = _possible([first])
     value, low, high = judged.figure
-    together = "" if len(pairs) == 1 else f", by intervals that hold for all {judged.n} together"
-    return Conclusion(
-        "Size",
-        statement,
-        "Figure 3",
+    together = "" if len(found) == 1 else f", by intervals that hold for all {judged.n} together"
+    return claim.found(
         judged.standing,
-        f"Of {judged.n} pairs of sizes on one shift the larger loses significantly less in {judged.n_below}, "
-        f"significantly more in {judged.n_above}{together}. The figure is of the clearest pair against size, "
+        f"Of {judged.n} pairs on one shift the second model loses significantly more than the first in "
+        f"{judged.n_above}, significantly less in {judged.n_below}{together}. The figure is of the clearest, "
         f"{second['model']} against {first['model']}, {_where(first)}.{_of_correlations([first])}",
-        -value,
-        max(-high, least),
-        min(-low, most),
+        value,
+        max(low, least),
+        min(high, most),
         "difference",
         judged.p,
-        "some",
     )
-
-
-def _distilled(gaps: Sequence[Row]) -> Conclusion:
-    return _paired(
-        "Distilled", "A distilled model is less robust than its teacher.", "Section 3",
-        _of_family(gaps, DISTILLED), _gap, "teacher loses",
-    )  # fmt: skip
 
 
 def _against_chance(rows: Sequence[Row]) -> tuple[int, int]:
@@ -316,56 +341,44 @@ def _against_chance(rows: Sequence[Row]) -> tuple[int, int]:
 
 
 def _detects(detection: Sequence[Row]) -> Conclusion:
-    statement = "Pretrained models tell foreign texts better than chance, on all five sets."
+    claim = CLAIMS["Detects"]
     rows = [row for row in detection if _is_pretrained(row)]
     if not rows:
-        return Conclusion(
-            "Detects", statement, "Figure 4", "not measured", "There is no pretrained model.", quantifier="all"
-        )
+        return claim.unmeasured("There is no pretrained model.")
     better, worse = _against_chance(rows)
     last = max(rows, key=lambda row: row["false_alarm_rate"])
     chances = [p_of(*_alarms(row), row["false_alarm_rate_chance"]) for row in rows]
     over = [p for p, row in zip(chances, rows, strict=True) if row["false_alarm_rate"] > row["false_alarm_rate_chance"]]
-    return Conclusion(
-        "Detects",
-        statement,
-        "Figure 4",
+    return claim.found(
         "held" if better == len(rows) else "did not hold" if worse else "not shown",
         f"Of {len(rows)} pairs of model and set {better} are significantly better than chance, {worse} significantly "
         f"worse. The figure is the highest rate of false alarms, of {last['model']} on {last['dataset']}; chance is "
         f"{points(last['false_alarm_rate_chance'])}.",
         *_alarms(last),
         p=min(1.0, len(rows) * min(over)) if over else max(chances),
-        quantifier="all",
     )
 
 
 def _blind(detection: Sequence[Row]) -> Conclusion:
-    statement = f"Models without pretraining are near or worse than chance on {NEWSGROUPS}."
     rows = [row for row in detection if not _is_pretrained(row) and row["dataset"] == NEWSGROUPS]
     if not rows:
         told = any(row["dataset"] == NEWSGROUPS for row in detection)
         why = "There is no such model." if told else f"{NEWSGROUPS} is not at hand."
-        return Conclusion("Blind", statement, "Figure 4", "not measured", why)
+        return CLAIMS["Blind"].unmeasured(why)
     chance = rows[0]["false_alarm_rate_chance"]
-    claim = pool_claim(
+    together = pool_claim(
         [_alarms(row) for row in rows], {"models": [row["model"] for row in rows]}, what="models", unit="points",
         limits=(chance - _NEAR,),
     )  # fmt: skip
-    if claim is None:
-        return Conclusion("Blind", statement, "Figure 4", "not measured", "No rate of false alarms has an interval.")
+    if together is None:
+        return CLAIMS["Blind"].unmeasured("No rate of false alarms has an interval.")
     first = min(rows, key=lambda row: row["false_alarm_rate"])
-    return Conclusion(
-        "Blind",
-        statement,
-        "Figure 4",
-        claim.standing(chance - _NEAR),
-        f"{claim.sentence} Chance is {points(chance)}, and near it is what lies at most {points(_NEAR, 0)} points "
+    return CLAIMS["Blind"].found(
+        together.standing(chance - _NEAR),
+        f"{together.sentence} Chance is {points(chance)}, and near it is what lies at most {points(_NEAR, 0)} points "
         f"below. Lowest {first['model']}: {points(first['false_alarm_rate'])}. Elsewhere: {_elsewhere(detection)}",
-        claim.value,
-        claim.low,
-        claim.high,
-        p=claim.p(chance - _NEAR),
+        *together.figure,
+        p=together.p(chance - _NEAR),
     )
 
 
@@ -377,10 +390,7 @@ def _worst(detection: Sequence[Row]) -> list[Conclusion]:
     chance = row["false_alarm_rate_chance"]
     value, low, high = _alarms(row)
     return [
-        Conclusion(
-            "Bag of words",
-            f"The bag of words is near or worse than chance on {NEWSGROUPS}: all its texts raise false alarms.",
-            "Figure 4",
+        CLAIMS["Bag of words"].found(
             "held" if low > chance - _NEAR else "did not hold" if high < chance - _NEAR else "not shown",
             f"One model on one set; the paper draws 100 %. Chance is {points(chance)}, and near it is what lies at "
             f"most {points(_NEAR, 0)} points below.",
@@ -388,7 +398,6 @@ def _worst(detection: Sequence[Row]) -> list[Conclusion]:
             low,
             high,
             p=p_of(value, low, high, chance - _NEAR),
-            quantifier="this cell",
         )
     ]
 
@@ -400,10 +409,7 @@ def _elsewhere(detection: Sequence[Row]) -> str:
 
 
 def _fewer_alarms(detection: Sequence[Row]) -> Conclusion:
-    return _paired(
-        "Fewer alarms", "Pretrained models raise fewer false alarms than others.", "Figure 4", _same_shift(detection),
-        _alarms, "pretrained model's alarms are",
-    )  # fmt: skip
+    return _paired("Fewer alarms", _same_shift(detection), _alarms, "pretrained model's alarms are")
 
 
 DETECTION = "detection"
