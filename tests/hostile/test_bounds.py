@@ -256,6 +256,19 @@ def test_brackets_in_texts_are_not_nested(tmp_path: Path) -> None:
         check_depth(b"{" * 201, tmp_path)
 
 
+def test_lines_with_few_brackets_are_not_taken_to_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One text in ten thousand with many of them must not make the others slow to read."""
+    seen: list[bytes] = []
+    monkeypatch.setattr(bounds, "_depth", lambda line: seen.append(line) or 0)
+    lines = [b'{"a": "b"}'] * 300
+    lines[7] = b'{"a": "' + b"[" * 500 + b'"}'
+    check_depth(b"\n".join(lines), tmp_path)
+    assert seen == [lines[7]]
+    monkeypatch.setattr(bounds, "_depth", lambda line: 999)
+    with pytest.raises(InputError, match=r"line 8:"):
+        check_depth(b"\n".join(lines), tmp_path)
+
+
 def test_a_pipe_is_bounded(tmp_path: Path) -> None:
     done = subprocess.run(
         f"yes | {COMMAND} split /dev/stdin -o out", shell=True, cwd=tmp_path, capture_output=True, text=True,

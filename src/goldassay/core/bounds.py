@@ -54,7 +54,7 @@ _UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 _VALUE = re.compile(r"(\d{1,15})\s*([KMGT]B|)", re.IGNORECASE)
 # What unpacks to less than this is no bomb, however well it is packed.
 _HARMLESS = 1 << 30
-_PIECE = 1 << 24
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -255,10 +255,9 @@ def check_depth(data: bytes, path: Path, row: int = 0) -> None:
     while begin < len(data):
         end = data.find(b"\n", begin + _PIECE) + 1 or len(data)
         piece = data[begin:end]
-        if _most_brackets(piece) > limit:
-            for number, line in enumerate(piece.split(b"\n"), row + 1):
-                if _depth(line) > limit:
-                    raise DEPTH.refusal(f"the JSON is nested more than {limit} deep", path, number)
+        for number, line in _bracketed(piece, limit):
+            if _depth(line) > limit:
+                raise DEPTH.refusal(f"the JSON is nested more than {limit} deep", path, row + number)
         row += piece.count(b"\n")
         begin = end
 
@@ -276,14 +275,15 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BRACKET = re.compile(rb"[\[{]|[\]}]")
 
 
-def _most_brackets(lines: bytes) -> int:
-    """How many opening brackets the line has that has most."""
+def _bracketed(lines: bytes, limit: int) -> Iterator[tuple[int, bytes]]:
+    """The lines with more opening brackets than a limit, with their numbers; few have so many, even of long texts."""
     import numpy as np
 
     content = np.frombuffer(lines, np.uint8)
     brackets = np.flatnonzero((content == ord("[")) | (content == ord("{")))
     ends = np.append(np.flatnonzero(content == ord("\n")), len(lines))
-    return int(np.diff(np.searchsorted(brackets, ends), prepend=0).max())
+    for at in np.flatnonzero(np.diff(np.searchsorted(brackets, ends), prepend=0) > limit).tolist():
+        yield at + 1, lines[ends[at - 1] + 1 if at else 0 : ends[at]]
 
 
 def _depth(text: bytes) -> int:

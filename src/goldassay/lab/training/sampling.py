@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # About what the Treebank takes for a word, found without its rules: what has no space and no mark that it cuts off.
 _ROUGH_WORD = r"""[^\s,;:@#$%&?!()\[\]{}<>"`*]+"""
 _TREEBANK = "treebank"
+# Texts whose words are held at once.
+_BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,12 @@ def enlarged(
 
 
 def _rough_words(columns: Sequence[Sequence[str]], min_count: int, *, lowercase: bool) -> int:
+    """How many words there are, by their hashes, which take a fraction of the time and memory of the words."""
     texts = pl.concat([pl.Series("word", column, dtype=pl.String) for column in columns])
-    texts = texts.str.to_lowercase() if lowercase else texts
-    counts = texts.str.extract_all(_ROUGH_WORD).explode().drop_nulls().value_counts()
+    hashes = []
+    for begin in range(0, max(1, texts.len()), _BLOCK):
+        block = texts[begin : begin + _BLOCK]
+        block = block.str.to_lowercase() if lowercase else block
+        hashes.append(block.str.extract_all(_ROUGH_WORD).explode().drop_nulls().hash())
+    counts = pl.concat(hashes).value_counts()
     return int((counts["count"] >= min_count).sum())

@@ -19,7 +19,7 @@ import polars as pl
 from goldassay.core.errors import InputError, option, place
 from goldassay.core.files import temporary_folder, written_together
 from goldassay.data.dataset import Dataset
-from goldassay.data.fields import normalized_text
+from goldassay.data.fields import normalized_texts
 from goldassay.data.reading import read_dataset
 from goldassay.data.roles import parse_columns
 from goldassay.data.table import table_of
@@ -125,11 +125,11 @@ def _check_sizes(recipe: Recipe, table: pl.DataFrame) -> list[dict[str, str | in
 def _distinct(rows: Rows, order: list[str]) -> pl.DataFrame:
     """Each text once: the first by part, then by domain, then by row."""
     text = pl.concat_str([pl.col(role) for role in rows.roles], separator="\u0001", ignore_nulls=True)
-    plain = [normalized_text(each) for each in rows.table.select(text).to_series().to_list()]
+    plain = normalized_texts(rows.table.select(text).to_series())
     return (
         rows.table.with_row_index("__row")
         .with_columns(
-            pl.Series("__text", plain, dtype=pl.String),
+            plain.alias("__text"),
             pl.col("part").replace_strict(_PRIORITY, default=3, return_dtype=pl.Int64).alias("__part"),
             pl.col("domain")
             .replace_strict({name: i for i, name in enumerate(order)}, return_dtype=pl.Int64)
