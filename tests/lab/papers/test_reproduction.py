@@ -14,11 +14,13 @@ import pytest
 from typer.main import get_command
 
 from goldassay.cli.app import app
+from goldassay.lab.models.registry import load_network
 from goldassay.lab.papers import printed
 from goldassay.lab.papers.instability.evidence import RELEASED
 from goldassay.lab.papers.printed import printed_table
 from goldassay.lab.papers.recipe import SCALES, Choice
 from goldassay.lab.papers.running import find_recipe, list_recipes
+from goldassay.lab.papers.shift.sets import TRANSFORMERS
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -140,12 +142,28 @@ def test_a_claim_keeps_the_papers_quantifier_where_nothing_is_measured():
 
 
 def test_where_texts_are_cut_is_said():
-    """Of each length that a training sets at paper scale."""
+    """Of each length that a training sets at paper scale, and of no other."""
+    pytest.importorskip("torch")
     for name in list_recipes():
         scale = find_recipe(name).SCALES["paper"]
         changes = [own.get("changes") or {} for each in scale.trainings for own in (each.options, *each.of.values())]
-        for tokens in {each["max_tokens"] for each in changes if "max_tokens" in each}:
-            assert any(f"{tokens} tokens" in said for said in scale.unprinted), (name, tokens)
+        lengths = {each["max_tokens"] for each in changes if "max_tokens" in each}
+        said = {int(found) for each in scale.unprinted for found in re.findall(r"(\d+) tokens", each)}
+        assert said == (lengths or said & {128}), (name, lengths)
+    # What leakage trains takes its length from the published configuration.
+    for training in find_recipe("leakage").SCALES["paper"].trainings:
+        assert training.options["configuration"] == "published"
+        sizes = {load_network(name).configurations["published"].sizes for name in training.models.values()}
+        assert {each.max_tokens for each in sizes} == {128}  # type: ignore[attr-defined]
+
+
+def test_reviews_are_read_at_length():
+    """Three of four are longer than 128 tokens."""
+    trainings = [each for each in find_recipe("shift").SCALES["paper"].trainings if not each.train.startswith("STS-B")]
+    reviews = [each for each in trainings if each.train.startswith(("SST-2", "IMDb", "Yelp", "Amazon"))]
+    assert {"SST-2 train", "IMDb train"} < {each.train for each in reviews}
+    for each in reviews:
+        assert {each.of[name]["changes"]["max_tokens"] for name in TRANSFORMERS} == {512}, each.train
 
 
 def test_columns_made_of_accuracies_are_the_printed_ones():
