@@ -366,3 +366,17 @@ def test_columns_of_labels_are_followed_to_an_audit(capsys: pytest.CaptureFixtur
     line = met(Case("audit", ("audit", "labels.csv", "-q", "-o", "out")), capsys)[1]
     assert len(list(typed(("audit", "labels.csv", "-q", "-o", "out"), line))) == 3
     assert unworkable(("audit", "labels.csv", "-q", "-o", "out"), line, capsys, at_all=True) == []
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_place_of_the_better_of_a_list_is_no_label(first: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two responses in a list are no hypothesis; the command reads them as choices."""
+    rows = [
+        {"prompt": said(at), "responses": [said(at + 50), said(at + 99)], "preferred": at % 2 + first}
+        for at in range(40)
+    ]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    arguments = ("audit", "rows.jsonl", "-q", "-o", "out")
+    status, line = met(Case("list", arguments), capsys)
+    assert (status, "choices=responses,answer=preferred" in line) == (2, True)
+    assert unworkable(arguments, line, capsys, at_all=True) == []

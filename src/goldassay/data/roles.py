@@ -53,7 +53,7 @@ from goldassay.data.column_names import (
 )
 from goldassay.data.fields import OWN, RIGHT_WORDS, VALUES, WRONG_WORDS, fields_of, name_fields
 from goldassay.data.labels import several_in_one
-from goldassay.data.unread import is_auxiliary
+from goldassay.data.unread import is_auxiliary, is_called_choices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -327,6 +327,8 @@ def sure_roles(frame: pl.DataFrame) -> dict[str, str]:
     if not guessed.keys() or not set(guessed.values()) <= set(frame.columns) or any(map(is_free_answer, frame)):
         return {}
     texts, label = [column for role, column in guessed.items() if role != "label"], guessed["label"]
+    if any(frame.schema[name] == pl.List and is_called_choices(name) for name in texts):
+        return {}
     open_ = [name for name in frame.columns if name not in texts]
     labels = [name for name in open_ if _is_called_label(name)]
     if not labels and len(texts) > 1:

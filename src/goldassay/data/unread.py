@@ -54,6 +54,11 @@ class Unread:
     auxiliary: tuple[str, ...] = ()
 
 
+def is_called_choices(name: str) -> bool:
+    """Whether a column is called after choices, responses or answers."""
+    return _CHOICES.search(normalized(name)) is not None
+
+
 def find_unread(frame: pl.DataFrame, covered: Collection[str], labels: Sequence[str] = ()) -> Unread:
     """Find the columns that nobody reads although they may be part of the task.
 

@@ -456,6 +456,8 @@ def test_positions_that_may_count_from_0_or_1_are_asked_for() -> None:
     ways = re.findall(r"map='(answer=\S+)'", str(refused.value))
     for way, right in zip(ways, (["w", "x", "y", "w"], ["x", "y", "z", "x"]), strict=True):
         assert as_gold(read([1, 2, 3, 1], way=way)) == [[each] for each in right]
+    with pytest.raises(InputError, match=r"from 0 or from 1.*write the letters"):
+        read([[1], [2], [3], [1]])
     # A 0, a number as large as that of the choices, another part, and another column decide.
     assert as_gold(read([0, 2, 3, 1])) == [["w"], ["y"], ["z"], ["x"]]
     assert as_gold(read([4, 2, 3, 1])) == [["z"], ["x"], ["y"], ["w"]]

@@ -333,3 +333,16 @@ def test_sides_that_are_not_known_are_said_in_both_directions(values: tuple[Any,
     assert one != other
     assert one.count("first") == other.count("second") > 0
     assert one.count("tie") == other.count("tie") == values.count(0)
+
+
+def test_a_winner_is_named_by_who_responded_on_either_side() -> None:
+    """A name stands on either side, so that no map of names to sides is right."""
+    pairs = [("gpt", "llama", "gpt"), ("llama", "gpt", "gpt"), ("gpt", "llama", "llama"), ("llama", "gpt", "tie")] * 3
+    rows = [
+        {"prompt": f"p {at}", "model_a": one, "model_b": other, "response_a": f"one {at}", "response_b": f"two {at}",
+         "winner": who}
+        for at, (one, other, who) in enumerate(pairs)
+    ]  # fmt: skip
+    items = read(rows)
+    assert items.first_right.tolist() == [0, 1, 1] * 3
+    assert any("'model_a' and 'model_b'" in said for said in items.decisions)

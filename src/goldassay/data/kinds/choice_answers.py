@@ -154,11 +154,11 @@ def right_places(
 
 
 def _as_letters(frame: pl.DataFrame, column: str) -> str:
-    """The options that read the answers of a column as positions from 1 and from 0; "" where letters do not do."""
+    """The options that read the answers of a column as positions from 1 and from 0, if letters do for them."""
     given = sorted(set(cell_texts(frame[column]).drop_nulls().str.strip_chars()), key=len)
     numbers = {text: int(match[1]) for text in given if (match := _WHOLE.fullmatch(text))}
     if frame.schema[column].is_nested() or max(numbers.values(), default=len(_LETTERED)) >= len(_LETTERED):
-        return ""
+        return "write the letters of the choices, or their texts"
     texts = sorted(numbers, key=lambda text: (numbers[text], text))
     ways = (",".join(f"{text}:{_LETTERED[numbers[text] - first]}" for text in texts) for first in (1, 0))
     one, zero = (option("map", f"{column}={way}") for way in ways)

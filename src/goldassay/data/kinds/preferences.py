@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError
+from goldassay.data.column_names import normalized
 from goldassay.data.fields import cell_texts, name_fields, normalized_text, winner_said, with_keys
 from goldassay.data.kinds.choices import ChoiceItems, reordered
 from goldassay.data.kinds.kind import PREFERENCES, Match, Strength, aside, joined
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from goldassay.data.table import Table
 
+# How columns are called that say who gave each response.
+_WHO = ("model", "model_name", "generator", "system", "assistant", "name")
 SAME = "the preferred response and a rejected one are the same"
 NO_SIDE = "nothing says which response was preferred"
 UNKNOWN_SIDE = "what names the preferred response names neither side"
@@ -130,9 +133,10 @@ def read_preferences(
     shape = find_preferences(frame, named)
     if shape is None:
         return None
-    frame = with_ties(with_keys(frame, dependent), shape.tie, shape.winners)
+    frame, named_by = _with_sides(with_ties(with_keys(frame, dependent), shape.tie, shape.winners), shape)
     _check_columns(frame, dependent, source)
     read, doubtful, said = _sides_of(frame, shape, source)
+    said += named_by
     rows = [_checked(*read(row), shape) for row in frame.iter_rows(named=True)]
     kept = [at for at, row in enumerate(rows) if row.used]
     if not kept:
@@ -255,6 +259,33 @@ def _sides_of(
     if shape.tie is not None:
         said.append(f"Rows in which {shape.tie!r} is true are ties.")
     return of_winners, doubtful, said
+
+
+def _with_sides(frame: pl.DataFrame, shape: PreferenceShape) -> tuple[pl.DataFrame, list[str]]:
+    """The frame with the side of each winner that is named by who responded, as model_a and model_b say; what was done.
+
+    A name may stand on either side, so that no `--map` of it does.
+    """
+    if len(shape.winners) != 1 or len(shape.responses) != 2:
+        return frame, []
+    ends = [normalized(each).replace(" ", "_")[-1] for each in shape.responses]
+    known = {normalized(column).replace(" ", "_"): column for column in frame.columns}
+    columns = next((both for stem in _WHO if None not in (both := [known.get(f"{stem}_{end}") for end in ends])), None)
+    if columns is None:
+        return frame, []
+    winner, one, other = (cell_texts(frame[str(each)]).str.strip_chars() for each in (*shape.winners, *columns))
+    first, second = ((winner == mine) & (mine != theirs) for mine, theirs in ((one, other), (other, one)))
+    if 2 * int((first | second).sum()) <= winner.drop_nulls().len():
+        return frame, []
+    sides = pl.select(
+        pl.when(first)
+        .then(pl.lit("first"))
+        .when(second)
+        .then(pl.lit("second"))
+        .otherwise(winner)
+        .alias(shape.winners[0])
+    ).to_series()
+    return frame.with_columns(sides), [f"The winner is named as in {' and '.join(map(repr, columns))}."]
 
 
 def _several(value: Any) -> list[Any]:

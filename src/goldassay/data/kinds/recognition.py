@@ -13,6 +13,7 @@ import polars as pl
 
 from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.numbers import count
+from goldassay.data.column_names import names_of, normalized
 from goldassay.data.fields import fields_of, name_fields
 from goldassay.data.kinds.kind import Kind, Match, Strength
 from goldassay.data.roles import (
@@ -27,6 +28,7 @@ from goldassay.data.roles import (
     without_classes,
 )
 from goldassay.data.source import file_within
+from goldassay.data.unread import is_called_choices
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 5
 _LONGEST = 60
 _TAGS = re.compile(r"(tag|label)s?$", re.IGNORECASE)
+# Columns of the place of what is right or preferred in a list.
+_PLACES = {*names_of("winner", "preferences"), *names_of("answer", "choices")}
 # Of a file without a header.
 _NAMELESS = re.compile(r"column_\d+")
 _TOKENS = re.compile(r"tokens|words", re.IGNORECASE)
@@ -227,7 +231,22 @@ def recognize(table: Table, columns: Mapping[str, str], kinds: Sequence[Kind], s
 
 
 def guess_choices(frame: pl.DataFrame) -> dict[str, str]:
-    """The roles of items by what columns hold: choices in those that end in A, B and so on, answers that name these."""
+    """The roles of items by what columns hold: choices in those that end in A, B and so on, answers that name these.
+
+    Or choices in lists, and places in them in a column that is called an answer or a winner.
+    """
+    asked = (name for name in frame.columns if frame.schema[name] == pl.String and holds_sentences(frame[name]))
+    question = next(asked, None)
+    lists = [name for name in frame.columns if frame.schema[name] == pl.List(pl.String) and is_called_choices(name)]
+    if question and len(lists) == 1:
+        most = frame[lists[0]].list.len().max()
+        places = [
+            name for name in frame.columns
+            if normalized(name).replace(" ", "_") in _PLACES and frame.schema[name].is_integer()
+            and bool(frame[name].drop_nulls().is_between(0, most).all())
+        ]  # fmt: skip
+        if len(places) == 1:
+            return {"question": question, "choices": lists[0], "answer": places[0]}
     stems: dict[str, list[str]] = {}
     for name in frame.columns:
         stems.setdefault(name[:-1], []).append(name)
