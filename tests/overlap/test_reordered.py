@@ -87,3 +87,12 @@ def test_characters_of_all_kinds(word: str) -> None:
     rows = ["\n".join(shuffled(rng, text) for _, text in item.parts) for item in items[:10]]
     found = find_reordered(items, pl.Series([*rows, *(sentence(rng, 17) for _ in range(20))]))
     assert found.is_found.tolist() == [True] * 10 + [False] * 10
+
+
+@pytest.mark.parametrize(("n_others", "found"), [(0, True), (1, False), (5, False)])
+def test_other_words_beside_the_question_make_no_copy(n_others: int, found: bool) -> None:
+    """Of 12 words one differs: 11 of 12 have a cosine of .917."""
+    premise, asked = "ant bee cow dog elk fox gnu hen", "oak pine fir elm"
+    words = premise.split()
+    row = "\n".join((" ".join([*"pqrst"[:n_others], *words[n_others:][::-1]]), asked))
+    assert find_reordered([pair(premise, asked)], pl.Series([row])).is_found.tolist() == [found]

@@ -87,6 +87,14 @@ def test_the_effect_is_judged_by_how_hard_the_items_are() -> None:
     assert (gap.low, gap.high) == pytest.approx((welch.low, welch.high), abs=0.002)
 
 
+def test_what_has_no_score_takes_the_mean_of_its_tenth_of_the_items() -> None:
+    """Of 20 items each tenth has two: the second has no score, and takes that of the first."""
+    scores, scored = np.ones(20), np.ones(20, np.bool_)
+    scores[[0, 8]] = 0.2, 0.7
+    scored[[1, 9]] = False
+    assert expected_score(scores, scored, np.arange(20.0)) == pytest.approx((0.2 + 0.7) / 2)
+
+
 def test_a_planted_pair_is_ordered_both_ways() -> None:
     rng = np.random.default_rng(0)
     scores = np.stack([rng.random(800) < 0.6, rng.random(800) < 0.75, rng.random(800) < 0.6]).astype(float)

@@ -145,6 +145,22 @@ def test_a_balanced_sample_has_every_label_equally_often() -> None:
         assert kept["text"].n_unique() == 3 * each
 
 
+def test_a_missing_dev_part_is_drawn_from_train() -> None:
+    n = {"train": 80, "test": 20}
+    parts = [part for part, times in n.items() for _ in range(times)]
+    table = pl.DataFrame({"text": [f"text {i}" for i in range(100)], "part": parts}).with_columns(
+        label=pl.lit("1"), domain=pl.lit("shoes"), example_id=pl.lit("x")
+    )
+    recipe = load_recipe("amazon")
+    split = recipe.split.model_copy(update={"rule": "official", "dev_share": 0.25, "first": None, "balanced": None})
+    built = split_rows(recipe.model_copy(update={"split": split}), Rows(table, ("text",), {}, []), seed=3).parts[
+        "shoes"
+    ]
+    assert {part: rows.height for part, rows in built.items()} == {"train": 60, "dev": 20, "test": 20}
+    assert pl.concat([built["train"], built["dev"]])["text"].n_unique() == 80
+    assert set(built["test"]["text"]) == set(table["text"][80:])
+
+
 def test_another_seed_draws_other_rows_and_order_of_domains_changes_none(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {

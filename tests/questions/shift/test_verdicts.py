@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,17 @@ def test_limits_tell_nothing_at_a_recall_where_chance_is_not_above_them(recall: 
     assert judged.verdict == "unresolved"
     assert "a score that knows nothing" in stated_by(judged)
     assert judge_detection(rows, ShiftLimits(unsound_false_alarms=0.25, caution_false_alarms=0.1)).verdict == "unsound"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.951, 0.99, "worse than"), (0.95, 0.99, "perhaps"), (0.9, 0.95, "perhaps"), (0.9, 0.949, "less than")],
+)
+def test_a_rate_is_held_against_chance_by_both_ends(low: float, high: float, said: str) -> None:
+    """At 95 % recall a score that knows nothing has 95 % of false alarms."""
+    (row,) = detection(np.linspace(0, 1, 40), np.linspace(0, 1, 40))
+    row = replace(row, false_alarm_rate_low=low, false_alarm_rate_high=high)
+    assert f"This is {said} chance, 95" in judge_detection([row], ShiftLimits()).notes[0]
 
 
 def test_nothing_is_judged_without_rows() -> None:
