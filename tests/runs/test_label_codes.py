@@ -11,6 +11,8 @@ import pytest
 
 from goldassay import audit, rank_systems, read_runs
 from goldassay.core.errors import InputError, entered
+from goldassay.questions.run_choice import RunChoice
+from goldassay.questions.run_scores import score_runs
 from goldassay.runs.missing import describe_scores
 from goldassay.runs.runs import Runs
 
@@ -162,3 +164,89 @@ def test_runs_that_code_labels_otherwise_are_of_the_test_set(tmp_path: Path, tes
     assert report.document["instability"]["results"][0]["mean"] == pytest.approx(0.9)
     with pytest.raises(InputError, match="contradicts the labels"):
         audit(str(test_set), runs=path, label_names=list(NLI))
+
+
+@pytest.mark.parametrize(("mark", "labels"), [("-", NLI), (-1, (0, 1, 2)), ("-", ("-", "x1"))])
+def test_right_labels_that_say_there_is_none_do_not_count(
+    tmp_path: Path, mark: object, labels: tuple[object, ...]
+) -> None:
+    rows = [
+        {"id": f"e{i}", "label": mark if i % 4 == 0 else labels[i % len(labels)], "prediction": labels[i % len(labels)]}
+        for i in range(N)
+    ]
+    runs = read_runs(_write(tmp_path / "runs.jsonl", rows))
+    # A mark that is predicted, too, is a label.
+    blank = mark not in labels
+    assert runs.n_examples == (90 if blank else N)
+    assert any("30 rows have no right label" in said for said in describe_scores(runs)) == blank
+    assert not blank or runs.scores.mean() == 1.0
+
+
+def test_marks_around_a_prediction_are_no_other_label(tmp_path: Path, test_set: Path) -> None:
+    forms = ("{}.", "**{}**", "({})", ' "{}" ', "{}")
+    rows = [{"id": f"e{i}", "prediction": forms[i % 5].format(p.title())} for i, p in enumerate(_truth()[1])]
+    assert read_runs(_write(tmp_path / "runs.jsonl", rows), gold=test_set).scores.mean() == pytest.approx(0.9)
+    floats = [{"id": i, "label": i % 3, "prediction": float(i % 3)} for i in range(30)]
+    assert read_runs(_write(tmp_path / "floats.jsonl", floats)).scores.mean() == 1.0
+
+
+def test_predictions_beyond_the_right_labels_are_counted(tmp_path: Path, test_set: Path) -> None:
+    rows = [{"id": f"e{i}", "prediction": "maybe" if i % 4 == 0 else p} for i, p in enumerate(_truth()[1])]
+    said = describe_scores(read_runs(_write(tmp_path / "runs.jsonl", rows), gold=test_set))
+    assert any("30 predictions are 'maybe'" in each for each in said)
+
+
+@pytest.mark.parametrize("labels", [NLI, (0, 1)])
+def test_how_sure_a_model_was_is_no_score(tmp_path: Path, labels: tuple[object, ...]) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "id": f"e{i}",
+            "label": labels[i % len(labels)],
+            "score": 0.4 + 0.5 * (i % 2 if labels != NLI else 1) * rng.random(),
+        }
+        for i in range(N)
+    ]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    with pytest.raises(InputError, match="may be how probable"):
+        read_runs(path)
+    assert 0.4 < read_runs(path, columns={"score": "score"}).scores.mean() < 0.9
+    with pytest.raises(InputError, match="no gold labels"):
+        read_runs(path, columns={"prediction": "label"})
+
+
+def test_an_epoch_is_no_system_and_an_index_without_a_name_is_an_id(tmp_path: Path) -> None:
+    rows = [{"id": i, "epoch": 1, "target": "AB"[i % 2], "output": {"completion": "A"}} for i in range(40)]
+    with pytest.raises(InputError, match="no runs were recognized"):
+        read_runs(_write(tmp_path / "runs.jsonl", rows))
+    for name in ("", "Unnamed: 0"):
+        path = tmp_path / "index.csv"
+        path.write_text(f"{name},text,label,pred\n" + "".join(f"{i},t {i},{'ab'[i % 2]},a\n" for i in range(40)))
+        assert read_runs(path).scores.mean() == 0.5
+    path.write_text("text,label,pred\n" + "".join(f"t {i},{'ab'[i % 2]},a\n" for i in range(40)))
+    with pytest.raises(InputError, match=r"example_id.*text"):
+        read_runs(path)
+
+
+def test_no_common_example_is_no_reason_to_keep_those_in_common(tmp_path: Path, test_set: Path) -> None:
+    rows = [{"id": i, "prediction": p} for i, p in enumerate(_truth()[1])]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    with pytest.raises(InputError, match="not in the gold") as caught:
+        read_runs(path, gold=test_set)
+    assert "position" in str(caught.value)
+    assert "intersect" not in str(caught.value)
+    assert read_runs(path, gold=test_set, align="position").scores.mean() == pytest.approx(0.9)
+
+
+def test_scores_say_that_labels_may_be_of_other_rows_or_another_version(tmp_path: Path, test_set: Path) -> None:
+    gold, given = _truth()
+    pairs = zip(gold, given, strict=True)
+    rows = [{"id": f"e{i}", "prediction": p, "label": NLI[0] if i < 12 else g} for i, (g, p) in enumerate(pairs)]
+    (scored,) = score_runs(_write(tmp_path / "runs.jsonl", rows), RunChoice.of(test=str(test_set))).sets
+    n = sum(label != NLI[0] for label in gold[:12])
+    assert any(f"in {n} of 120 examples" in note for note in scored.notes)
+    rng = np.random.default_rng(2)
+    other = [{"id": f"x{i}", "prediction": given[at]} for i, at in enumerate(rng.permutation(N))]
+    choice = RunChoice.of(test=str(test_set), align="position")
+    (scored,) = score_runs(_write(tmp_path / "other.jsonl", other), choice).sets
+    assert any("may belong to other rows" in note for note in scored.notes)

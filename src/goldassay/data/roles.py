@@ -260,6 +260,8 @@ def with_values(
 
 _MOST_NAMED = 12
 # What a column is called that names the worse of two, which turns a preference round.
+_RIGHT = ("gold", "gold_label", "target", "y_true", "ground_truth", "reference", "correct_answer", "gold_answer")
+_OF_RUNS = ("epoch", "trial", "seed", "step", "attempt", "turn")
 _LOSER = re.compile(r"(?<![a-z])(?:los(?:er|ing|es)|worse|worst)(?![a-z])", re.IGNORECASE)
 _REJECTED = re.compile(
     r"(?<![a-z])(?:rejected|dispreferred)[-_ ](?:index|idx|id|side|response|answer|output|option|number|model)$",
@@ -437,7 +439,9 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
     guessed = guess_roles(frame) | (_guess_board(frame) if {"system", "item"} <= set(roles) else {})
     named: dict[str, str] = {}
     for role in roles:
-        left = frame.select(name for name in open_ if name not in named.values())
+        # What is right is never what was predicted.
+        barred = {*named.values(), *((*_RIGHT, *_OF_RUNS) if role == "prediction" else ())}
+        left = frame.select(name for name in open_ if name not in barred)
         if role == "prediction" and (scored := _says_right(left)):
             named["score"] = scored
             continue

@@ -16,7 +16,12 @@ from goldassay.questions.comparison.report import study_comparison
 from goldassay.questions.evidence import Evidence
 from goldassay.questions.example_clusters import clusters_of
 from goldassay.questions.instability.measures.intervals import resample_scores
-from goldassay.questions.instability.spread import N_DRAWS, measure_spread
+from goldassay.questions.instability.spread import (
+    N_DRAWS,
+    describe_contradicted,
+    describe_misplaced,
+    measure_spread,
+)
 from goldassay.questions.run_choice import RunChoice
 from goldassay.questions.run_sets import beside_each_other
 from goldassay.runs.answers import read_answers
@@ -253,7 +258,15 @@ def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
         grades=runs.grades,
         weighted_by=runs.weighted_by,
         unweighted=row.unweighted,
-        notes=tuple(describe_scores(runs)),
+        notes=(
+            *describe_scores(runs),
+            *describe_misplaced(runs.model, runs.dataset, row.mean, row),
+            *(
+                [describe_contradicted(runs.model, runs.dataset, runs.contradicted, runs.n_examples)]
+                if runs.contradicted
+                else []
+            ),
+        ),
     )
 
 

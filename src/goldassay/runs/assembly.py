@@ -22,6 +22,7 @@ from goldassay.runs.label_codes import (
     mend_codes,
     mend_order,
     refuse_contradicted,
+    without_gold,
 )
 from goldassay.runs.labels import map_names, order_labels
 from goldassay.runs.loading import Align, Loaded, load_all, rule_of, taken
@@ -79,14 +80,15 @@ def assemble(
     asked, answered = [item.asked for item in loaded], [item.columns.example_ids for item in loaded]
     if gold is None and all(item.columns.label is None and item.columns.score is None for item in loaded):
         gold = fallback_gold
+    remarks: list[str] = []
     if gold is None:
         _check_scorable(loaded)
+        loaded, remarks = _with_gold(loaded)
     loaded, ids = align_examples(loaded, align, gold, rule)
     first = loaded[0].columns
     names = label_set(loaded, gold, label_names)
     rows = None if gold is None or align == "position" else _gold_rows(ids, gold)
     wanted = first.label if gold is None else gold.label if rows is None else gold.label.gather(rows)
-    remarks: list[str] = []
     if gold is not None:
         remarks += describe_unanswered(ids.len(), gold.example_ids.len(), gold.name, gold.left_out)
         if labels is None:
@@ -244,6 +246,20 @@ def label_set(loaded: list[Loaded], gold: Gold | None, given: tuple[str, ...] | 
     return () if labels is None else order_labels(labels.unique().to_list())
 
 
+def _with_gold(loaded: list[Loaded]) -> tuple[list[Loaded], list[str]]:
+    """The slices without the rows whose own right label says that there is none, and how many these are."""
+    kept, remarks = [], []
+    for item in loaded:
+        label = item.columns.label
+        blank = None if label is None else without_gold(label, item.columns.prediction)
+        if label is not None and blank is not None and blank.any():
+            mark = label.filter(blank)[0]
+            remarks.append(f"{int(blank.sum()):,} rows have no right label ({mark}) and do not count")
+            item = replace(item, columns=taken(item.columns, (~blank).arg_true()))
+        kept.append(item)
+    return kept, remarks
+
+
 def _in_words_of(
     gold: Gold, loaded: list[Loaded], right: pl.Series | None, label_names: tuple[str, ...] | None
 ) -> tuple[list[Loaded], list[str]]:
@@ -377,16 +393,18 @@ def _gold_rows(ids: pl.Series, gold: Gold) -> pl.Series:
     rows = position_of(ids, gold.example_ids)
     missing = ids.filter(rows.is_null())
     if missing.len():
-        same_length = (
-            f"{option('align', 'position')} takes row for row, " if ids.len() == gold.example_ids.len() else ""
-        )
+        ways = []
+        if ids.len() == gold.example_ids.len():
+            ways.append(f"{option('align', 'position')} takes row for row")
+        if missing.len() < ids.len():
+            ways.append(f"{option('missing', 'leave-out')} or {option('align', 'intersect')} keeps the common examples")
         left_out = f" ({gold.left_out})" if gold.left_out else ""
+        gold_ids = listing(gold.example_ids.head(3).to_list())
         check = "fill in the labels" if gold.left_out else "check that it is the same dataset"
         raise InputError(
             f"{missing.len()} of {ids.len()} examples are not in the gold of {gold.name}{left_out}, "
             f"first {listing(missing.head(6).to_list())}",
-            mend=f"{check}; {same_length}{option('missing', 'leave-out')} or "
-            f"{option('align', 'intersect')} keeps the common examples",
+            mend="; ".join([check, ", ".join(ways)] if ways else [check, f"the gold has {gold_ids}"]),
         )
     beyond = gold.example_ids.len() - ids.len()
     return rows if beyond >= 0 else rows.head(gold.example_ids.len())

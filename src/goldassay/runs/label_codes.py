@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # With fewer rows beyond one for each code, codes may fit labels by chance.
 _LEAST_ROWS = 5
 _MOST_PAIRS = 12
+# Right labels that say that there is none.
+_DASH, _HIDDEN = "-", "-1"
+_MOST_CLASSES = 30
 # How rarely a score without any skill gives a doubt.
 _ALPHA = 0.001
 
@@ -129,6 +132,20 @@ def refuse_contradicted(found: dict[str, str], given: Sequence[str], gold: str, 
         file=file,
         mend=f"leave it out, or give {option('label_names', order)}",
     )
+
+
+def without_gold(label: pl.Series, prediction: pl.Series | None) -> pl.Series:
+    """Where a right label says that there is none, (N,): "-" among names, -1 among codes from 0 up; else nowhere.
+
+    A mark that is predicted, too, is a label.
+    """
+    names = {name.strip() for name in label.cast(pl.String).drop_nulls().unique()}
+    given = set() if prediction is None else set(prediction.cast(pl.String).drop_nulls().unique())
+    others = names - {_DASH, _HIDDEN}
+    codes, words = all(map(str.isdigit, others)), all(any(map(str.isalpha, name)) for name in others)
+    fits = {_DASH: words, _HIDDEN: codes} if 1 < len(others) <= _MOST_CLASSES else {}
+    marks = [mark for mark in fits if fits[mark] and mark in names - given]
+    return label.cast(pl.String).str.strip_chars().is_in(marks).fill_null(value=False)
 
 
 def describe_unanswered(n: int, n_gold: int, gold: str, left_out: str) -> list[str]:

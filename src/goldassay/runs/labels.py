@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 INFERENCE = ("entailment", "neutral", "contradiction")
 _MOST_PAIRS = 10
 TWO_CLASS = {"entailment", "non-entailment"}
+# Marks that a model puts around an answer: (A), **B**, "c".
+_AROUND = " \t\r\n.()[]*\"'`"
+_WHOLE = re.compile(r"-?[0-9]+\.0")
 _LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 
 
@@ -42,8 +45,11 @@ def order_labels(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def canonical(name: str) -> str:
-    """The name without regard to case, to `_` or `-`, and to the spellings of non-entailment and of e, n, c."""
-    plain = name.strip().lower().replace("_", "-").replace(" ", "-")
+    """The name without regard to case, marks around it, `_` or `-`, and the spellings of non-entailment, e, n, c."""
+    plain = (name.strip(_AROUND) or name.strip()).lower().replace("_", "-").replace(" ", "-")
+    if _WHOLE.fullmatch(plain):
+        # A code that pandas wrote as a float, since another cell was empty.
+        return plain.partition(".")[0]
     if plain in ("not-entailment", "nonentailment", "not-entailed", "non-entailed"):
         return "non-entailment"
     return _LETTERS.get(plain, plain)
@@ -69,7 +75,7 @@ def map_names(
             `label_names` have nothing in common; its advice is `mend()`, if that is given.
     """
     if labels is not None:
-        lacking = [name for name in names if name not in labels and name not in label_names]
+        lacking = [name for name in names if name not in labels and name not in label_names and name != NO_ANSWER]
         if lacking:
             raise InputError(
                 f"the label map does not cover {listing(lacking)}",
@@ -81,7 +87,7 @@ def map_names(
         return targets
     known = {target: stands_for(target, label_names) for target in targets.values()}
     astray = [target for target, label in known.items() if label is None]
-    if labels is not None and astray:
+    if labels is not None and {*astray} - {NO_ANSWER}:
         raise InputError(
             f"the label map leads to {listing(astray)}, but the labels are {listing(label_names, 10)}", file=file
         )

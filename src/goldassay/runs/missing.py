@@ -208,8 +208,27 @@ def describe_scores(runs: Runs, name: str = "") -> list[str]:
 
 def describe_labels(runs: Runs, name: str = "") -> list[str]:
     """By what labels scores were read, and whether these may be in another order; as for `describe_scores`."""
-    remarks = [f"{name or f'{runs.model} on {runs.dataset}'}: {each}." for each in runs.remarks]
-    return [*remarks, *describe_order(runs, name)]
+    called = name or f"{runs.model} on {runs.dataset}"
+    return [
+        *(f"{called}: {each}." for each in runs.remarks),
+        *_describe_beyond(runs, called),
+        *describe_order(runs, name),
+    ]
+
+
+def _describe_beyond(runs: Runs, called: str) -> list[str]:
+    """That more than a few predictions are no right label of any example, and count as wrong."""
+    if runs.gold is None or runs.predictions is None or not (runs.predictions >= 0).all():
+        return []
+    n = np.bincount(runs.predictions.ravel(), minlength=len(runs.label_names))
+    right = np.bincount(runs.gold, minlength=len(runs.label_names))
+    beyond = [at for at in np.flatnonzero((n > 0) & (right == 0)) if runs.label_names[at] != NO_ANSWER]
+    total = int(n[beyond].sum())
+    # Free answers are mostly such that no example has them.
+    if total <= _FEW_BEYOND * runs.predictions.size or (right > 0).sum() > _MOST_LABELS // 4:
+        return []
+    names = listing([repr(runs.label_names[at]) for at in beyond], 3)
+    return [f"{called}: {count(total)} predictions are {names}, which no example has as its right label: wrong."]
 
 
 def describe_order(runs: Runs, name: str = "") -> list[str]:
@@ -298,3 +317,5 @@ _MOST_IDS = 3
 ROUNDING = 0.0006
 # The order of more labels is not doubted.
 _MOST_LABELS = 100
+# A share of predictions beyond the right labels of which nothing is said.
+_FEW_BEYOND = 0.05

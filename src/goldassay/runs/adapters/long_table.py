@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goldassay.core.errors import InputError, option
+from goldassay.core.errors import InputError, option, right_labels
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import cell_texts, name_fields, with_keys
 from goldassay.data.kinds.recognition import other_kind, recognize
@@ -59,6 +59,7 @@ from goldassay.runs.key_columns import (
     is_large,
     key_columns,
 )
+from goldassay.runs.labels import canonical
 from goldassay.runs.run_parts import (
     UNNAMED,
     UNNAMED_MODEL,
@@ -93,6 +94,10 @@ _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
 _KEY_NAMES = frozenset(name for role in (*_KEYS, "example_id") for name in SYNONYMS[role])
 _SETTING = "config_"
 _MOST_SETTINGS = 100
+# As pandas writes an index, and polars reads a column without a name.
+_INDEX = ("", "Unnamed: 0")
+# Rows by which a column of scores may be told from one of probabilities, and standard errors between their means.
+_LEAST, _FAR = 20, 6
 # What went wrong with an answer.
 _ERRORS = ("error", "error_message", "exception")
 # Where files have one of these each, they are parts of a benchmark and no models.
@@ -111,7 +116,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     read = read_table(path)
     if read is None and request.outright:
         read = codes_in(path)
-    if not request.columns and (read is None or not find_roles(read.columns, {}, path).keys() & _ANSWERS):
+    own = set() if read is None else find_roles(read.columns, {}, path).keys()
+    if not request.columns and not ("example_id" in own and own & _ANSWERS):
         read = _within_lists(path, read, request)
     if read is None:
         return None
@@ -126,6 +132,8 @@ def find(path: Path, request: Request) -> list[Slice] | None:
         return None
     roles = with_right_answers(roles, table)
     roles = _with_part(_with_epochs(roles), table.columns, lambda name: table[name].n_unique() == 1)
+    roles = _with_row_numbers(roles, table)
+    roles = _without_confidence(roles, given, table, path)
     if "example_id" not in roles:
         if "seed" in roles and table.height > 1 and table[roles["seed"]].n_unique() == table.height:
             # A row a run: somebody's summary beside the runs.
@@ -183,7 +191,7 @@ def with_settings(table: pl.DataFrame, given: dict[str, str]) -> tuple[pl.DataFr
         known = [lower[name] for name in names_of("configuration", "runs") if name in lower]
         if known and "example_id" in roles and table.select(keys).is_duplicated().any():
             named = [name for name in known if not table.select(*keys, name).is_duplicated().any()][:1]
-    settings = {name: f"{_SETTING}{name}" for name in named if name in table.columns}
+    settings = {name: f"{_SETTING}{name}" for name in named if name and name in table.columns}
     return table.rename(settings), given
 
 
@@ -286,6 +294,55 @@ def _with_part(roles: dict[str, str], names: list[str], is_one: Callable[[str], 
     return roles if part is None or "dataset" in roles else {**roles, "dataset": part}
 
 
+def _with_row_numbers(roles: dict[str, str], table: pl.DataFrame) -> dict[str, str]:
+    """The roles, with the index that pandas writes as the ids where nothing else is: 0, 1, 2, ... without a name."""
+    first = table.columns[0]
+    if "example_id" in roles or first not in _INDEX or table[first].dtype.is_nested():
+        return roles
+    is_index = table[first].cast(pl.String).to_list() == [str(row) for row in range(table.height)]
+    return {**roles, "example_id": first} if is_index else roles
+
+
+def _without_confidence(
+    roles: dict[str, str], given: dict[str, str], table: pl.DataFrame, path: Path
+) -> dict[str, str]:
+    """Refuse a column `score` beside `label` that may be how sure a model was, and says nothing of right and wrong.
+
+    Where that label is named as what was predicted, the score is left out.
+
+    It is one where its values are no marks of right and wrong and either all are at least 1/K, as the highest
+    probability of K labels is, or its mean differs by far between two labels, as the probability of one does.
+
+    Raises:
+        InputError: It may be one.
+    """
+    is_predicted = given.get("prediction", "").lower() == "label"
+    label, score = given["prediction"] if is_predicted else roles.get("label", ""), roles.get("score", "")
+    known = "score" in given or (not is_predicted and roles.keys() & {"prediction", "logits", "output"})
+    if known or label.lower() != "label" or score.lower() != "score" or not table[score].dtype.is_float():
+        return roles
+    rows = table.select(pl.col(label).cast(pl.String).alias("label"), pl.col(score).alias("score")).drop_nulls()
+    k, n = rows["label"].n_unique(), rows.height
+    values = rows["score"]
+    marks = int(((values == 0) | (values == 1)).sum())
+    if not 2 <= k <= _MOST_SETTINGS or n < _LEAST or 2 * marks > n or not values.is_between(0, 1).all():
+        return roles
+    spread = rows.group_by("label").agg(pl.col("score").mean().alias("m"), pl.col("score").var().alias("v"), pl.len())
+    (m0, v0, n0), (m1, v1, n1) = spread.select("m", "v", "len").rows()[:2]
+    apart = k == 2 and abs(m0 - m1) > _FAR * ((v0 or 0) / n0 + (v1 or 0) / n1) ** 0.5
+    if not apart and float(np.min(values.to_numpy())) < 1 / k:
+        return roles
+    if is_predicted:
+        return {role: name for role, name in roles.items() if role != "score"}
+    raise InputError(
+        f"{score!r} may be how probable a label is, and not the score of an answer",
+        file=path,
+        column=score,
+        mend=f"{option('columns', f'prediction={label}')} takes {label!r} for what was predicted, to be scored by "
+        f"{right_labels()}; {option('columns', f'score={score}')} takes {score!r} for the score of an answer",
+    )
+
+
 def _is_setting(name: str) -> bool:
     return name.lower().startswith(_SETTING) and len(name) > len(_SETTING)
 
@@ -299,6 +356,10 @@ def _no_ids(path: Path, table: pl.DataFrame | None = None) -> InputError:
 
     mend = "give each row the id of its example" if table is None else naming(table, "example_id")
     problem = "no column says which example a row is of"
+    if table is not None and mend.startswith("no "):
+        plain = (each for each in table.iter_columns() if each.dtype == pl.String and not each.null_count())
+        named = next((each.name for each in plain if each.n_unique() == table.height > 1), None)
+        mend = mend if named is None else f"{option('columns', f'example_id={named}')} takes each text for one"
     if table is not None:
         rows, write = other_kind(recognize(Table(table, ""), {}, (Boards(), Grades()), str(path)), ())
         if rows:
@@ -323,7 +384,7 @@ def with_right_answers(roles: dict[str, str], table: pl.DataFrame) -> dict[str, 
     met = cell_texts(table[roles["prediction"]]).drop_nulls().unique()
     for name in sorted(set(table.columns) - set(roles.values()), key=table.columns.index):
         known = name.lower() in _RIGHT and not table[name].null_count()
-        if known and met.is_in(cell_texts(table[name]).unique().implode()).any():
+        if known and {*map(canonical, met)} & {*map(canonical, cell_texts(table[name]).unique())}:
             return {**roles, "label": name}
     return roles
 
@@ -382,6 +443,9 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
     if "group" in roles:
         groups[roles["group"]] = part[roles["group"]]
     groups |= {name: cell_texts(part[name]).fill_null("") for name in kept}
+    if "label" in roles and "score" not in roles and part[roles["label"]].dtype == pl.String:
+        # An empty cell is no label of its own, of which all answers would be wrong.
+        part = part.with_columns(pl.col(roles["label"]).replace({"": None}))
     label = _strings(part, roles["label"], path, judge=roles.get("prediction")) if "label" in roles else None
     prediction = _strings(part, roles["prediction"], path, gaps=True) if "prediction" in roles else None
     score = as_scores(part[roles["score"]], path) if "score" in roles else None
@@ -393,7 +457,7 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
         given = [values for values in (outputs, prediction) if values is not None]
         status, told = with_errors(status, part[failures], score, given), (*told, "error")
     return Columns(
-        example_ids=_strings(part, roles["example_id"], path),
+        example_ids=_whole(_strings(part, roles["example_id"], path)),
         label=label,
         prediction=prediction if label is None or prediction is None else _as_places(prediction, label, part),
         score=score,
@@ -404,6 +468,11 @@ def _columns(part: pl.DataFrame, roles: dict[str, str], path: Path, kept: Sequen
         recorded=told,
         outputs=outputs,
     )
+
+
+def _whole(ids: pl.Series) -> pl.Series:
+    """Ids that are all whole numbers written as floats, 3.0, as whole numbers; else as they are."""
+    return ids.str.strip_suffix(".0") if ids.str.contains(r"^[0-9]+\.0$").all() else ids
 
 
 def _as_places(predictions: pl.Series, labels: pl.Series, part: pl.DataFrame) -> pl.Series:
@@ -442,7 +511,7 @@ def _strings(part: pl.DataFrame, name: str, path: Path, *, gaps: bool = False, j
         people = (
             ""
             if judge is None
-            else f", or audit a judge that people check with {option('columns', f'score={judge},people={name}')}"
+            else f"; where people check a judge, audit it with {option('columns', f'score={judge},people={name}')}"
         )
         raise InputError(
             f"{column.null_count()} values are missing",

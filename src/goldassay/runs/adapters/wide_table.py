@@ -51,6 +51,10 @@ _PREDICTION = re.compile(
 _SCORE = re.compile(r"(?:correct|scores?|acc)[_-](?P<a>.+)|(?P<b>.+)[_-](?:correct|scores?)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:(?P<model>.+)[_-])?(?:seed|run)[_-]?(?P<seed>\d+)", re.IGNORECASE)
 _KINDS = {"prediction": re.compile(r"pred", re.IGNORECASE), "score": re.compile(r"correct|score", re.IGNORECASE)}
+# Columns that say something of a row whatever their values are.
+_KNOWN = {*(name.lower() for names in SYNONYMS.values() for name in names)} | {
+    "turn", "fold", "split", "version", "temperature", "attempts", "retries",
+}  # fmt: skip
 
 
 class _Run(NamedTuple):
@@ -137,7 +141,9 @@ def _runs(table: pl.DataFrame, others: list[str], label: pl.Series | None, path:
     labels = None if label is None else {canonical(name) for name in label.drop_nulls().unique().to_list()}
     if numbered:
         return [_run(name, name, _kind(table, numbered, labels, path)) for name in numbered]
-    by_value = [(name, _kind_by_value(table[name], labels)) for name in others] if labels is not None else []
+    # Such as an epoch of 1 in all rows, which is no system that is always right.
+    free = [name for name in others if name.lower() not in _KNOWN]
+    by_value = [(name, _kind_by_value(table[name], labels)) for name in free] if labels is not None else []
     return [_run(name, name, kind) for name, kind in by_value if kind is not None]
 
 
