@@ -739,7 +739,7 @@ def test_examples_that_share_a_text_are_clusters_by_both_entry_points(tmp_path: 
     assert pairs["none"]["n_clusters"] is None
 
 
-@pytest.mark.parametrize("named", ["average", "Avg.", "Overall", "mean score", "total"])
+@pytest.mark.parametrize("named", ["average", "Average ⬆️", "Avg.", "Overall", "mean score", "total"])
 def test_averages_are_no_systems(named: str) -> None:
     """A system that is called an average is left out of a board in either shape, which is said."""
     scores = values()
@@ -766,3 +766,31 @@ def test_an_index_without_a_name_is_no_system(tmp_path: Path) -> None:
         lines = table.write_csv().splitlines()
         path.write_text("\n".join([f",{lines[0]}", *(f"{at + first},{line}" for at, line in enumerate(lines[1:]))]))
         assert board_of(goldassay.rank_systems(path))["systems"] == wanted
+
+
+def test_the_rate_of_systems_that_solve_an_item_is_no_system() -> None:
+    """A column of means is known by its values, whatever it is called; one that is none stays."""
+    table = wide(values())
+    rate = pl.mean_horizontal(SYSTEMS).round(3)
+    found = board_of(goldassay.rank_systems(table.with_columns(solve_rate=rate)))
+    assert {each["system"] for each in found["systems"]} == set(SYSTEMS)
+    assert any("'solve_rate'" in said for said in found["notes"])
+    other = table.with_columns(delta=(rate + pl.int_range(pl.len()) / 100).clip(0, 1))
+    assert len(board_of(goldassay.rank_systems(other))["systems"]) == 4
+
+
+def test_columns_of_errors_are_not_ranked() -> None:
+    table = wide(values())
+    errors = table.select("item", *((1 - pl.col(name)).alias(f"{name}_error") for name in SYSTEMS))
+    with pytest.raises(InputError, match="less is better"):
+        goldassay.rank_systems(errors)
+
+
+def test_scores_that_are_marked_as_missing_are_said() -> None:
+    table = wide(values()).with_columns(alpha=pl.when(pl.int_range(pl.len()) % 5 == 0).then(-1).otherwise("alpha"))
+    with pytest.raises(InputError, match="write -1 as an empty cell"):
+        goldassay.rank_systems(table.with_columns(pl.col("beta", "gamma") - 1))
+    twice = pl.concat([long(values()), long(values()).head(3)])
+    with pytest.raises(InputError, match="scored twice") as refused:
+        goldassay.rank_systems(twice)
+    assert "'run': 'score'" not in str(refused.value)

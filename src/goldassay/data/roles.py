@@ -462,6 +462,11 @@ def naming(frame: pl.DataFrame, *roles: str, besides: Collection[str] = ()) -> s
     return f"perhaps {option('columns', given)}; the columns are {_listed(open_)}"
 
 
+def counts_worse(name: str) -> bool:
+    """Whether a column is called after what is better where it is less."""
+    return _LESS.search(name) is not None
+
+
 def _guess_board(frame: pl.DataFrame) -> dict[str, str]:
     """Columns of which the first two, of few and of many values, name each row once, and the third may score it."""
     plain = [name for name in frame.columns if not frame.schema[name].is_nested() and not _LESS.search(name)]

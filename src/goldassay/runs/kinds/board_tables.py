@@ -14,7 +14,7 @@ from goldassay.core.errors import SHELL, InputError, entry_point, option
 from goldassay.core.numbers import count
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import cell_texts, fields_of, name_fields, value_codes, with_keys
-from goldassay.data.roles import holds_lists, naming
+from goldassay.data.roles import counts_worse, holds_lists, naming
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
     holds_answers,
@@ -53,11 +53,12 @@ _WINNERS = re.compile(r"winner(_|$)")
 # What averages the other columns or rows of a table.
 _AVERAGE = re.compile(
     r"(?:(?:(?:macro|micro|weighted|overall|total|grand)[ _-]*)?(?:average|avg|mean)|overall|total)"
-    r"(?:[ _-]*(?:score|accuracy|acc|performance))?\W*"
+    r"(?:[ _-]*(?:score|accuracy|acc|performance))?[\W_]*"
 )
 # A column without a name.
 _NAMELESS = re.compile(r"column_\d+|unnamed\W*\d+")
 _MOST_NAMES = 8
+_ROUNDING = 0.0051
 # Names of measures: several of them in the columns of one table are of one system.
 _MEASURES = re.compile(
     r"(?:^|.*[ _.:-])(accuracy|acc|f1|em|exact_match|precision|recall|(?:sacre)?bleu|chrf|comet|bleurt|bertscore|meteor"
@@ -362,6 +363,7 @@ def _long(
         found = _long(keyed, {**roles, "item": whole}, {*ignored, item}, clusters, scale, file)
         return found and replace(found, notes=[f"Items are named by {within!r} and {item!r} together.", *found.notes])
     if twice.height:
+        taken = [each for each in (system, item, find_column(frame, roles, "score", SCORES, ignored)) if each]
         first = twice.row(0, named=True)
         dataset = next((name for name in frame.columns if normalized(name) == "dataset"), None)
         several = dataset is not None and frame[dataset].n_unique() > 1
@@ -377,7 +379,7 @@ def _long(
             file=file,
             mend=f"the rows are of several datasets: choose one with {option('dataset', str(frame[dataset or ''][0]))}"
             if several
-            else f"leave one of them, or name the runs: {naming(frame, 'run', besides=[system, item, *ignored])}",
+            else f"leave one of them, or name the runs: {naming(frame, 'run', besides=[*taken, *ignored])}",
         )
     items = known["item"].unique(maintain_order=True)
     place = {name: at for at, name in enumerate(items.to_list())}
@@ -566,6 +568,11 @@ def _wide(
         return None
     if systems is numeric:
         _refuse_measures(systems, item, file)
+        if all(map(counts_worse, systems)):
+            raise InputError(
+                f"of {_listed(systems)} less is better", file=file,
+                mend="write scores of which more is better, such as 1 less the error",
+            )  # fmt: skip
         _check_scales(frame, numeric, scale, item, file)
         values = [scores_as_shares(frame[name], scale, file) for name in numeric]
     else:
@@ -626,9 +633,20 @@ def columns_of(
     flags = [name for name in others if normalized(name).startswith(_FLAGS) or normalized(name) in _TRAITS]
     open_ = [name for name in others if name not in (*of_answers, *flags)]
     numeric = [name for name in open_ if is_score(frame[name])]
+    numeric = [name for name in numeric if not _is_mean(frame, name, numeric)]
     if len(numeric) < 2 and len(of_answers) < 2:
         numeric = [name for name in open_ if is_score(frame[name], words=True)]
     return item, answer, named, of_answers, numeric
+
+
+def _is_mean(frame: pl.DataFrame, name: str, columns: Sequence[str]) -> bool:
+    """Whether a column of fractions is the mean of the others in each row, as a share of systems is."""
+    others = [as_numbers(frame[each]).alias(each) for each in columns if each != name]
+    own = as_numbers(frame[name])
+    if len(others) < 2 or not own.len() or own.null_count() or not (own % 1 > 0).any():
+        return False
+    apart = (own - pl.DataFrame(others).mean_horizontal()).abs()
+    return not apart.null_count() and bool((apart <= _ROUNDING).all())
 
 
 def measures_in(systems: Sequence[str]) -> list[str]:
@@ -685,9 +703,11 @@ def _check_scales(
             f"columns {_listed(beyond)} go beyond {low:g} to {high:g}, and no column names items", file=file,
             mend="a board needs a score for each system and item: averages cannot be compared item by item",
         )  # fmt: skip
+    empty = "write -1 as an empty cell where it means that nothing was scored, or "
+    is_marked = all(own.is_in([-1.0, 0.0, 1.0]).all() for own in known.values())
     raise InputError(
         f"columns {_listed(beyond)} go beyond {low:g} to {high:g}", file=file,
-        mend=f"give the lowest and the highest grade with {option('grades', 'LOW:HIGH')}",
+        mend=f"{empty if is_marked else ''}give the lowest and the highest grade with {option('grades', 'LOW:HIGH')}",
     )  # fmt: skip
 
 
