@@ -364,15 +364,10 @@ def classify(
     print_settings(used)
     print_dropped_of(training, evaluation)
     table = [
-        [
-            row["classifier"],
-            points(row["accuracy"]),
-            interval(row["low"], row["high"]),
-            points(row["sd"]),
-            count(row["n_runs"]),
-            count(row["n_features"]),
-        ]
-        for row in result.table.to_dicts()
+        [classifier, points(accuracy), interval(low, high), points(sd), count(n_runs), count(n_features)]
+        for classifier, accuracy, low, high, sd, n_runs, n_features in result.table.select(
+            "classifier", "accuracy", "low", "high", "sd", "n_runs", "n_features"
+        ).iter_rows()
     ]
     print_table([["classifier", "accuracy", "", "sd", "runs", "features"], *table])
     print_paths(paths)

@@ -297,7 +297,7 @@ def show_benchmark(built: Benchmark, output: Output) -> None:
         typer.echo(f"{domain:<{width}}  " + "  ".join(f"{name} {count:>7,}" for name, count in parts.items()))
     for reason, count in built.splits.dropped.items():
         typer.echo(f"left out: {count:,} {'row' if count == 1 else 'rows'}: {reason}")
-    equal = sum(check["found"] == check["expected"] for check in built.splits.checks)
+    equal = sum(check.equal for check in built.splits.checks)
     if built.splits.checks:
         typer.echo(f"sizes: {equal} of {len(built.splits.checks)} are as expected")
     for note in [*built.notes(), *built.splits.decisions]:

@@ -145,13 +145,14 @@ def measure_items(
     if reordered is not None:
         # Sets of characters are alike where two texts are swapped.
         worst[reordered.is_swapped & (worst == _NEAR_COPY)] = _SWAPPED
-    best = {name: np.zeros(n) for name in ("coverage", "question", "answer", "near")}
-    longest = np.zeros(n, np.int64)
-    for name, values in best.items():
+    best = np.zeros((4, n))
+    for values, name in zip(best, ("coverage", "question", "answer", "near"), strict=True):
         np.maximum.at(values, numbers, places[name].to_numpy())
+    coverage, question, answer, near = best
+    longest = np.zeros(n, np.int64)
     np.maximum.at(longest, numbers, places["longest"].to_numpy())
     # A near copy holds the item, though a changed word in each line leaves no n-gram.
-    classes = np.where(worst == _NEAR_COPY, "dirty", classify(best["coverage"]))
+    classes = np.where(worst == _NEAR_COPY, "dirty", classify(coverage))
     is_searched = sought.is_sought
     control = np.array([
         scanned.rivals.get(at, 0).bit_count() / len(each.rivals) if each.rivals else np.nan
@@ -171,12 +172,12 @@ def measure_items(
             "item": [item.id for item in items.items],
             "class": np.where(is_searched, classes, "not searched").tolist(),
             "kind": np.where(is_searched, np.array(KINDS)[shown], "not searched").tolist(),
-            "coverage": best["coverage"],
-            "union": np.maximum(scanned.union, best["coverage"]),
-            "question": best["question"],
-            "answer": best["answer"],
+            "coverage": coverage,
+            "union": np.maximum(scanned.union, coverage),
+            "question": question,
+            "answer": answer,
             "longest": longest,
-            "similarity": best["near"],
+            "similarity": near,
             "control": control,
             "n_documents": scanned.n_found,
             "n_holding": scanned.n_holding,
@@ -204,13 +205,13 @@ def measure_items(
     # A text that several items share, such as a premise, says nothing of any one of them.
     is_alone = np.bincount(codes)[codes] == 1
     # Rows into which an item was cut hold it together, and none by itself.
-    has_words = np.maximum(scanned.union, best["coverage"]) >= KEPT
+    has_words = np.maximum(scanned.union, coverage) >= KEPT
     # The question of such an answer was not sought without it, and may be in another document.
     is_short = np.zeros(n, bool)
     is_short[list(sought.short_questions)] = True
     is_alone_answer = (worst == _ANSWER_ONLY) & is_short
     is_touched = is_known | is_alone_answer | (((worst == _ONE_PART) | has_words) & is_alone)
-    is_touched |= (best["question"] >= KEPT) & ~is_stock
+    is_touched |= (question >= KEPT) & ~is_stock
     touched, listed, found = (
         _share(each[searched], codes[searched])[1] for each in (is_touched, is_listed, counts | is_listed)
     )
@@ -342,33 +343,47 @@ def _files(found: Overlap) -> tuple[FileCount, ...]:
     return tuple(FileCount(place, n) for place, n in counted.head(_MOST_FILES).iter_rows())
 
 
+class _Place(NamedTuple):
+    """A row of places, as far as the page shows it."""
+
+    item: int
+    id: str
+    kind: str
+    coverage: float
+    near: float
+    longest: int
+    place: str
+    row: int
+    offset: int
+    excerpt: str
+
+
 def _worst(found: Overlap, sought: Sought) -> Iterator[FoundItem]:
     """The worst items, each beside its best place, with the matched words marked in both."""
     order = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(KINDS)}, return_dtype=pl.Int64)
     first = found.places.unique("item", keep="first", maintain_order=True)
     worst = first.sort([order, -pl.col("rank"), pl.col("item")]).head(MOST_SHOWN)
-    for row in worst.iter_rows(named=True):
+    for row in map(_Place._make, worst.select(_Place._fields).iter_rows()):
         text = max(
-            (each for each in sought.texts if each.item == row["item"] and each.is_whole),
+            (each for each in sought.texts if each.item == row.item and each.is_whole),
             key=lambda each: len(each.words),
             default=None,
         )
         if text is None:
             continue
-        least = 1 if row["near"] > row["coverage"] else _LEAST_RUN
-        is_marked, in_excerpt = _alike(text.words, row["excerpt"].split(" "), least)
-        at = row["row"]
+        least = 1 if row.near > row.coverage else _LEAST_RUN
+        is_marked, in_excerpt = _alike(text.words, row.excerpt.split(" "), least)
         yield FoundItem(
-            item=row["id"],
-            kind=row["kind"],
-            coverage=row["coverage"],
-            near=row["near"] or None,
-            longest=row["longest"],
-            place=f"{row['place']}, row {at}" if at > 0 else f"{row['place']}, byte {row['offset']}",
+            item=row.id,
+            kind=row.kind,
+            coverage=row.coverage,
+            near=row.near or None,
+            longest=row.longest,
+            place=f"{row.place}, row {row.row}" if row.row > 0 else f"{row.place}, byte {row.offset}",
             text=" ".join(text.words),
             marks=_spans(text.words, is_marked),
-            excerpt=row["excerpt"],
-            excerpt_marks=_spans(tuple(row["excerpt"].split(" ")), in_excerpt),
+            excerpt=row.excerpt,
+            excerpt_marks=_spans(tuple(row.excerpt.split(" ")), in_excerpt),
         )
 
 

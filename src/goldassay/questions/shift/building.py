@@ -11,7 +11,7 @@ import re
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -42,6 +42,19 @@ if TYPE_CHECKING:
 _PRIORITY = {"test": 0, "dev": 1, "train": 2}
 
 
+class SizeCheck(NamedTuple):
+    """How many rows of a part were expected and found."""
+
+    name: str
+    expected: int
+    found: int
+
+    @property
+    def equal(self) -> bool:
+        """Whether these are as many."""
+        return self.found == self.expected
+
+
 @dataclass(frozen=True)
 class BuiltSplits:
     """A benchmark's parts.
@@ -49,13 +62,13 @@ class BuiltSplits:
     Attributes:
         parts: {domain: {part: its rows}}, in the order of the files.
         dropped: Reason -> rows left out.
-        checks: What was expected and found: name, expected, found.
+        checks: What was expected and found.
         decisions: What was decided on the way, in sentences.
     """
 
     parts: dict[str, dict[str, pl.DataFrame]]
     dropped: dict[str, int] = field(default_factory=dict)
-    checks: list[dict[str, str | int]] = field(default_factory=list)
+    checks: list[SizeCheck] = field(default_factory=list)
     decisions: list[str] = field(default_factory=list)
 
 
@@ -103,9 +116,9 @@ def split_rows(recipe: Recipe, rows: Rows, *, seed: int = 0) -> BuiltSplits:
     return BuiltSplits(parts, dropped, checks, decisions)
 
 
-def _check_sizes(recipe: Recipe, table: pl.DataFrame) -> list[dict[str, str | int]]:
+def _check_sizes(recipe: Recipe, table: pl.DataFrame) -> list[SizeCheck]:
     """Every size that the recipe gives, with what was read."""
-    checks: list[dict[str, str | int]] = []
+    checks: list[SizeCheck] = []
     for name, expected in recipe.sizes.items():
         domain, _, part = name.partition("/")
         rows = pl.lit(value=True)
@@ -118,7 +131,7 @@ def _check_sizes(recipe: Recipe, table: pl.DataFrame) -> list[dict[str, str | in
         found = table.filter(rows).height
         if recipe.split.first is not None:
             found = min(found, recipe.split.first)
-        checks.append({"name": name, "expected": expected, "found": found})
+        checks.append(SizeCheck(name, expected, found))
     return checks
 
 
@@ -163,15 +176,14 @@ def _anew(own: pl.DataFrame, split: Split, rng: np.random.Generator) -> dict[str
 
 def _official(own: pl.DataFrame, split: Split, rng: np.random.Generator) -> dict[str, pl.DataFrame]:
     """The parts that the files say; where test is hidden dev takes its place, and a missing dev is drawn from train."""
-    parts = {name: own.filter(pl.col("part") == name) for name in ("train", "dev", "test")}
-    if not parts["test"].height:
-        parts["test"], parts["dev"] = parts["dev"], parts["test"]
-    if not parts["dev"].height and parts["train"].height > 1 and split.dev_share:
-        n_dev = max(1, round(split.dev_share * parts["train"].height))
-        drawn = np.zeros(parts["train"].height, dtype=np.bool_)
-        drawn[rng.choice(drawn.size, n_dev, replace=False)] = True
-        parts["dev"], parts["train"] = parts["train"].filter(drawn), parts["train"].filter(~drawn)
-    return parts
+    train, dev, test = (own.filter(pl.col("part") == name) for name in ("train", "dev", "test"))
+    if not test.height:
+        test, dev = dev, test
+    if not dev.height and train.height > 1 and split.dev_share:
+        drawn = np.zeros(train.height, dtype=np.bool_)
+        drawn[rng.choice(drawn.size, max(1, round(split.dev_share * train.height)), replace=False)] = True
+        dev, train = train.filter(drawn), train.filter(~drawn)
+    return {"train": train, "dev": dev, "test": test}
 
 
 def _describe_parts(domain: str, own: pl.DataFrame, parts: dict[str, pl.DataFrame], split: Split) -> list[str]:
@@ -219,9 +231,9 @@ class Benchmark:
     def notes(self) -> list[str]:
         """What differs from what was expected, in sentences."""
         return [
-            f"{check['name']} has {check['found']:,} rows where {check['expected']:,} are expected"
+            f"{check.name} has {check.found:,} rows where {check.expected:,} are expected"
             for check in self.splits.checks
-            if check["found"] != check["expected"]
+            if not check.equal
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -236,7 +248,7 @@ class Benchmark:
             "split": self.recipe.split.model_dump(mode="json"),
             "decisions": [*self.recipe.decisions, *self.splits.decisions],
             "dropped": self.splits.dropped,
-            "checks": [{**check, "equal": check["found"] == check["expected"]} for check in self.splits.checks],
+            "checks": [{**check._asdict(), "equal": check.equal} for check in self.splits.checks],
             "sets": [
                 {"domain": domain, "part": part, "file": self._file(domain, part), "n_examples": rows.height}
                 for domain, parts in self.splits.parts.items()

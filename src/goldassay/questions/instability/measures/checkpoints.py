@@ -489,45 +489,38 @@ def select_checkpoints(
     chosen_standard = reference.argmax(axis=1)
     rng = np.random.default_rng(seed)
     runs = np.arange(n_runs)
-    parts: dict[str, list[NDArray[np.float64]]] = {
-        "standard": [],
-        "analysis": [],
-        "standard_dev": [],
-        "analysis_dev": [],
-    }
+    drawn: list[tuple[NDArray[np.float64], ...]] = []
     choices: list[NDArray[np.int64]] = []
     for _ in range(n_splits):
         dev = _draw(codes, dev_share, rng)
         on_dev, on_test = values[:, :, dev].mean(axis=2), values[:, :, ~dev].mean(axis=2)
         chosen = on_dev.argmax(axis=1)
         choices.append(chosen)
-        parts["standard"].append(on_test[runs, chosen_standard])
-        parts["analysis"].append(on_test[runs, chosen])
-        parts["standard_dev"].append(on_dev[runs, chosen_standard])
-        parts["analysis_dev"].append(on_dev[runs, chosen])
-    stacked = {name: np.stack(rows) for name, rows in parts.items()}
-    by_run = {name: stacked[name].mean(axis=0) for name in ("standard", "analysis")}
+        drawn.append(tuple(on[runs, at] for on in (on_test, on_dev) for at in (chosen_standard, chosen)))
+    standard, analysis, standard_dev, analysis_dev = (np.stack(each) for each in zip(*drawn, strict=True))
+    standard_by_run, analysis_by_run = standard.mean(axis=0), analysis.mean(axis=0)
+    gains = analysis_by_run - standard_by_run
     return CheckpointSelection(
-        standard_mean=float(stacked["standard"].mean()),
-        standard_sd=float(stacked["standard"].std(axis=1, ddof=1).mean()),
-        analysis_mean=float(stacked["analysis"].mean()),
-        analysis_sd=float(stacked["analysis"].std(axis=1, ddof=1).mean()),
-        gain=float(by_run["analysis"].mean() - by_run["standard"].mean()),
-        standard_interval=mean_interval(by_run["standard"]),
-        analysis_interval=mean_interval(by_run["analysis"]),
-        gain_interval=mean_interval(by_run["analysis"] - by_run["standard"]),
-        standard_scores=stacked["standard"],
-        analysis_scores=stacked["analysis"],
+        standard_mean=float(standard.mean()),
+        standard_sd=float(standard.std(axis=1, ddof=1).mean()),
+        analysis_mean=float(analysis.mean()),
+        analysis_sd=float(analysis.std(axis=1, ddof=1).mean()),
+        gain=float(analysis_by_run.mean() - standard_by_run.mean()),
+        standard_interval=mean_interval(standard_by_run),
+        analysis_interval=mean_interval(analysis_by_run),
+        gain_interval=mean_interval(gains),
+        standard_scores=standard,
+        analysis_scores=analysis,
         standard_choices=np.tile(chosen_standard, (n_splits, 1)),
         analysis_choices=np.stack(choices),
-        standard_dev_scores=stacked["standard_dev"],
-        analysis_dev_scores=stacked["analysis_dev"],
+        standard_dev_scores=standard_dev,
+        analysis_dev_scores=analysis_dev,
         n_splits=n_splits,
         n_runs=n_runs,
         n_checkpoints=n_checkpoints,
         n_examples=n_examples,
         n_dev=int(dev.sum()),
-        caveats=few_runs_caveat(n_runs) + _alike(by_run["analysis"] - by_run["standard"]),
+        caveats=few_runs_caveat(n_runs) + _alike(gains),
     )
 
 
