@@ -592,4 +592,4 @@ def test_an_end_just_above_the_limit_is_told_apart_from_it() -> None:
     (doubt, *_) = judge_effects(effects(effect(-0.05, 0.12004))).doubts
     assert "12.004" in doubt.why
     (doubt, *_) = judge_effects(effects(replace(effect(-0.05, 0.15), measure=BIAS))).doubts
-    assert "4,100 labelled rows" in doubt.mend
+    assert "4,800 labelled rows" in doubt.mend
