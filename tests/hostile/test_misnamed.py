@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,3 +160,22 @@ def test_an_export_replaces_a_link_that_leads_to_itself() -> None:
     Path("loop").symlink_to("loop")
     assert run(["view", "report", "--export", "loop", "-q"]) == 0
     assert Path("loop").is_file()
+
+
+@pytest.mark.parametrize("command", ["look shut", "runs list shut", "split shut/data.jsonl -o out"])
+def test_a_folder_that_may_not_be_looked_into_is_named_with_what_opens_it(command: str) -> None:
+    """Not a file that was only looked for in it. Who tests as root gives up the right to look everywhere."""
+    Path("shut").mkdir()
+    Path("data.jsonl").rename("shut/data.jsonl")
+    Path("shut").chmod(0)
+    dropped = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("root may look into every folder, and there is no setpriv")
+    try:
+        done = subprocess.run([*(dropped if os.geteuid() == 0 else []), COMMAND, *command.split()], capture_output=True,
+                              text=True, timeout=300, check=False)  # fmt: skip
+    finally:
+        Path("shut").chmod(0o700)
+    assert done.returncode == 2
+    assert done.stderr.startswith("goldassay: shut")
+    assert done.stderr.endswith("chmod u+rX shut\n")

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import signal
 import sys
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from goldassay.core.bounds import described, standard_error_kept
+from goldassay.core.bounds import closed, described, standard_error_kept
 from goldassay.core.errors import SHELL, GoldassayError, InterruptionError, entered, one_line
 from goldassay.core.files import locks_kept
 
@@ -84,8 +86,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
             # Files that are written name themselves.
             _give_up(sys.stdout)
             return _fail(f"standard output: cannot be written ({described(error)}); send it elsewhere", 2)
-        place = f"{error.filename}: " if error.filename is not None else ""
-        return _fail(f"{place}it cannot be read or written ({described(error)}); check the path", 2)
+        if error.errno == errno.EACCES and (folder := closed(place := Path(str(error.filename)))) != place:
+            # What was looked for in it is nothing that the user named.
+            return _fail(f"{folder}: it may not be read; allow it with: chmod u+rX {shlex.quote(str(folder))}", 2)
+        named = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{named}it cannot be read or written ({described(error)}); check the path", 2)
     except SystemExit:
         raise
     # Panics of the table engine are no `Exception`.

@@ -31,6 +31,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import shlex
 import sys
 import tempfile
 import zipfile
@@ -315,7 +316,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     except _NOT_OF_THE_FILE:
         raise
     except PermissionError as error:
-        mend = f"allow it with: chmod u+rX {Path(path).name}"
+        mend = f"allow it with: chmod u+rX {shlex.quote(str(closed(Path(path))))}"
         raise InputError("it may not be read", file=path, mend=mend) from error
     except OSError as error:
         raise InputError(f"it cannot be read ({described(error)})", file=path, mend="check the path") from error
@@ -333,6 +334,11 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
             file=path,
             mend="write or copy it again, or name its format if it is another",
         ) from error
+
+
+def closed(path: Path) -> Path:
+    """The first folder above a path that may not be looked into; the path itself where there is none."""
+    return next((each for each in reversed(path.parents) if each.is_dir() and not os.access(each, os.X_OK)), path)
 
 
 @contextmanager
