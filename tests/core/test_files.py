@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from goldassay.core.errors import OutputError
-from goldassay.core.files import check_place, sha256_of, written_together, written_whole
+from goldassay.core.files import check_place, output_error, sha256_of, written_together, written_whole
+from tests.stated import says
 
 
 def test_a_file_appears_whole(tmp_path: Path) -> None:
@@ -105,3 +106,8 @@ def test_trying_a_place_leaves_nothing(tmp_path: Path) -> None:
 def test_sha256(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
     assert sha256_of(tmp_path / "x") == hashlib.sha256(b"abc").hexdigest()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), OSError("No space left (os error 28)")])
+def test_a_full_disk_is_one_however_it_is_told(error: OSError) -> None:
+    assert str(output_error(error, Path("out"))) == says("out:", "(No space left)", "free some space", "-o")

@@ -266,9 +266,11 @@ def output_error(error: OSError, target: Path, option: str = "-o") -> OutputErro
     """Say in one line why `target` could not be written, and what to do."""
     if isinstance(error, OutputError):
         return error
-    reason = error.strerror or str(error)
+    # The table engine gives the number within its words alone.
+    told = re.search(r"^(.*) \(os error (\d+)\)", str(error)) if error.errno is None else None
+    reason, number = (told[1], int(told[2])) if told else (error.strerror or str(error), error.errno)
     mend = f"choose another with {option}"
-    if error.errno == errno.ENOSPC:
+    if number == errno.ENOSPC:
         mend = f"free some space or choose another place with {option}"
     return OutputError(f"{target}: cannot be written ({reason}); {mend}")
 
