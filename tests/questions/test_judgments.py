@@ -111,6 +111,36 @@ def test_a_seat_that_cancels_over_long_and_short_texts_is_never_sound(how: str) 
     assert "half of the texts" in stated_by(found)
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_seat_that_cancels_over_which_side_is_longer_is_never_sound(named: bool, tmp_path: Path) -> None:
+    """The lengths of both sides together are alike; from CSV, where lengths are text."""
+    parts = [made(800, seed, seat=0.4 * sign) for seed, sign in ((2, 1), (3, -1))]
+    names = {"model_a": pl.lit("one"), "model_b": pl.lit("other")} if named else {}
+    whole = pl.concat(
+        part.with_columns(item=pl.col("item") + 1000 * at, length_a=20 + 10 * at, length_b=30 - 10 * at, **names)
+        for at, part in enumerate(parts)
+    )
+    whole.write_csv(tmp_path / "set.csv")
+    report = goldassay.audit(tmp_path / "set.csv")
+    assert word(report) == "unresolved"
+    side = "one" if named else "the first response"
+    assert f"In pairs in which {side} is longer the second seat" in stated_by(report.verdicts["judgments"]) or (
+        "is longer the first seat" in stated_by(report.verdicts["judgments"])
+    )
+    figures, text = report.document["judgments"]["results"], goldassay.audit(whole).document["judgments"]["results"]
+    assert figures == text
+
+
+def test_of_a_single_judge_among_its_systems_what_cannot_be_told_is_said() -> None:
+    frame = made(600, 1, judge="gpt-4-0613").with_columns(model_a=pl.lit("gpt-4"), model_b=pl.lit("other"))
+    said = "No other judge"
+    assert said in stated_by(goldassay.audit(frame).verdicts["judgments"])
+    both = pl.concat([frame, frame.with_columns(judge=pl.lit("j"))])
+    assert said not in stated_by(goldassay.audit(both).verdicts["judgments"])
+    alone = frame.with_columns(model_a=pl.lit("one"))
+    assert said not in stated_by(goldassay.audit(alone).verdicts["judgments"])
+
+
 def _spelled(n: int, seed: int) -> pl.Series:
     """A word for each item that is like no other."""
     rng = np.random.default_rng(seed)

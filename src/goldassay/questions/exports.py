@@ -190,8 +190,8 @@ _MOST_ROWS = 5
 def render_paste(document: Document) -> str:
     """At most twelve lines: each question with its verdict, figure and interval, then command, version and digest.
 
-    Beside the figure of a sound or unresolved verdict on artifacts and leakage stands what all readers together bound,
-    and under sound what they could not see.
+    After the figure of a sound or unresolved verdict on artifacts and leakage, and of a sound one on judgments, stands
+    what is bounded, and under sound what could not be seen.
     Of more than five verdicts the gravest are shown, and the last line says how many more there are.
     """
     stated = document.verdicts or {}
@@ -225,11 +225,11 @@ def _figure(question: str, verdict: Verdict) -> tuple[str, str, str]:
     first, headline = verdict.evidence.partition(". ")[0], verdict.headline
     if headline is None:
         return first, "", ""
-    # What was found is one reader's; how much all may have missed, or give away, is another number.
-    bounded = question in _OF_CUES and verdict.verdict in ("sound", "unresolved")
-    bound = first.rstrip(".") if bounded else ""
-    label = f"{headline.label[:1].upper()}{headline.label[1:]}" if bound else headline.label
-    words = ". ".join(each for each in (bound, label) if each)
+    # What was found is one reader's, or counts chance, too; how much all may have missed, or give away, is another
+    # number.
+    bounded = verdict.verdict == "sound" and question == "judgments"
+    bounded = bounded or (question in _OF_CUES and verdict.verdict in ("sound", "unresolved"))
+    words = f"{headline.label}. {first.rstrip('.')}" if bounded else headline.label
     interval = bounds_in(headline.low, headline.high, headline.unit)
     return words, with_unit(headline.value, headline.unit), interval
 

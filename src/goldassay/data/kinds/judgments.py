@@ -39,8 +39,9 @@ _SWAPPED = ("swapped", "reversed", "flipped", "ba", "b_first", "b,a", "b-a", "b 
 _AS_GIVEN = ("original", "unswapped", "normal", "ab", "a_first", "a,b", "a-b", "a b", "false", "no", "a", "first",
              "model_a", "forward", "not swapped")  # fmt: skip
 _ONE = "judge"
-# What the kinds of short and long pairs of texts are called; no column of a file begins with a space by chance.
-LENGTH = " length"
+# Kinds that lengths of texts tell apart, of both sides together and by which is longer; no column of a file begins with
+# a space by chance.
+LENGTH, LONGER = " length", " longer"
 _SHORT, _LONG = "the shorter half of the texts", "the longer half of the texts"
 _MOST_KINDS = 50
 # Of the rows of pairs judged in both orders so many must be in one kind in both: else a verdict makes the kind.
@@ -70,8 +71,8 @@ class Judgments:
         named: Whether a user said so, or the verdicts are names of the sides.
         knows_order: Whether something says what was shown first.
         verdicts: The columns of the verdicts, joined by "+".
-        kinds: A column for each column of the file that may say of what kind an item is, and for the length of its two
-            texts together (`LENGTH`), as text, by row of `rows`.
+        kinds: A column for each column of the file that may say of what kind an item is, for the length of its two
+            texts together (`LENGTH`), and for which is longer (`LONGER`), as text, by row of `rows`.
         decisions: What was decided without being asked, in sentences.
         unread: Columns without a role that hold lists, objects or free text.
         source: The file.
@@ -264,7 +265,7 @@ def _written(frame: pl.DataFrame, shape: JudgmentShape) -> pl.DataFrame:
 def _kinds(
     rows: pl.DataFrame, given: pl.DataFrame, shape: JudgmentShape, sizes: Sequence[float | None]
 ) -> pl.DataFrame:
-    """Columns of few values that may tell kinds of items apart, and the halves of short and long texts.
+    """Columns of few values that may tell kinds of items apart, the halves of short and long texts, and who is longer.
 
     Args:
         rows: The verdicts that can be used.
@@ -293,6 +294,17 @@ def _kinds(
                 pl.when(above.is_null()).then(None).when(above).then(pl.lit(_LONG)).otherwise(pl.lit(_SHORT))
             ).to_series()
     pair = ["item", "judge", "a", "b"]
+    apart = rows.select(pl.col("length").cast(pl.Float64).mean().over(pair)).to_series()
+    if (apart > 0).any() and (apart < 0).any():
+        names = rows.select(one=pl.col("a").fill_null("the first response"), other=pl.col("b").fill_null("the second"))
+        longer = pl.when(apart > 0).then(pl.lit("first")).when(apart < 0).then(pl.lit("second"))
+        named = pl.when(apart > 0).then(names["one"]).when(apart < 0).then(names["other"])
+        # Of several pairs of systems all count together: the first is then that by name.
+        found[LONGER] = pl.select(
+            pl.format("pairs in which {} is longer", named)
+            if names.n_unique() == 1
+            else pl.format("pairs in which the {} system by name is longer", longer)
+        ).to_series()
     in_both = rows.select(pl.col("a_first").n_unique().over(pair) > 1).to_series()
     kept = {
         name: values for name, values in found.items()

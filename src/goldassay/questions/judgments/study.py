@@ -13,7 +13,7 @@ from goldassay.core.numbers import count, percent, points
 from goldassay.core.results import Headline, Verdict, frame_of_records, severity
 from goldassay.core.sections import Finding
 from goldassay.data.kinds.judged_scores import JudgedScores, ScoreShape, read_judged_scores
-from goldassay.data.kinds.judgments import LENGTH, Judgments, read_judgments
+from goldassay.data.kinds.judgments import LENGTH, LONGER, Judgments, read_judgments
 from goldassay.questions.answered.degenerate import Given, describe_degenerate, find_degenerate
 from goldassay.questions.example_clusters import AUTO
 from goldassay.questions.judgments.doubts import pair_doubts
@@ -22,6 +22,7 @@ from goldassay.questions.judgments.measures import (
     PositionEffect,
     VerdictModel,
     agree_with_people,
+    is_own,
     measure_position,
     model_verdicts,
     pool_judges,
@@ -95,7 +96,7 @@ def measure_judgments(judgments: Judgments, settings: Settings, steps: Steps) ->
         measured.doubts,
         {each.judge: each for each in measured.judges},
         limits,
-        _preferring(models),
+        [*_preferring(models), *_own_alone(judgments.rows)],
     )
     doubts = pair_doubts(judgments.rows, corrected, judgments.kinds, limits)
     if doubts or corrected:
@@ -189,6 +190,16 @@ def _preferring(models: Sequence[VerdictModel]) -> list[str]:
     return found
 
 
+def _own_alone(rows: pl.DataFrame) -> list[str]:
+    """That a single judge is of one of the models it judges: whether it prefers its own, no verdict shows."""
+    names = {name for column in ("a", "b") for name in rows[column].drop_nulls().unique()}
+    judges = rows["judge"].unique().to_list()
+    own = sorted(name for name in names if is_own(judges[0], name)) if len(judges) == 1 else []
+    if not own:
+        return []
+    return [f"No other judge judged {own[0]}: whether {judges[0]} prefers its own model is not known."]
+
+
 def _planted(rows: pl.DataFrame, limit: float, seed: int) -> pl.DataFrame:
     """A copy in which the first seat wins a share of the items: the positive control."""
     items = rows["item"].unique(maintain_order=True)
@@ -244,7 +255,7 @@ def _group_doubts(judgments: Judgments, limits: Limits, seed: int) -> list[Doubt
     worst = max(flawed, key=lambda each: each.low)
     judge, column, kind = keys.row(int(worst.part))[1:4]
     more = f", and so in {len(flawed) - 1} more" if len(flawed) > 1 else ""
-    where = kind if column == LENGTH else f"{kind} ({column})"
+    where = kind if column in (LENGTH, LONGER) else f"{kind} ({column})"
     return [
         Doubt(
             f"In {where} {worst.reader} adds {points(worst.value)} points to the win rate by {judge} "
