@@ -7,7 +7,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
@@ -165,6 +165,13 @@ def marks(chart: Chart, css: str) -> Iterator[ET.Element]:
     for each in ET.fromstring(draw_chart(chart, WIDE).inline()).iter():
         if css in each.get("class", "").split():
             yield each
+
+
+@pytest.mark.parametrize("width", [WIDE, 400])
+@pytest.mark.parametrize("headings", ["left", "above"])
+def test_each_group_has_its_name_once(headings: Literal["left", "above"], width: int) -> None:
+    assert texts(replace(DOTS, headings=headings), width).count("a") == 1
+    assert texts(BARS, width).count("one") == 1
 
 
 def test_every_kind_is_here() -> None:
