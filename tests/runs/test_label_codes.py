@@ -41,7 +41,7 @@ def test_set(tmp_path: Path) -> Path:
     return _write(tmp_path / "test.jsonl", rows)
 
 
-def _typed(path: Path, gold: Path, option: str) -> str:
+def _typed(path: Path, gold: Path | None, option: str) -> str:
     """The value of an option in the advice of a refusal, as a shell parses it."""
     with entered("shell"), pytest.raises(InputError) as caught:
         read_runs(path, gold=gold)
@@ -182,12 +182,19 @@ def test_right_labels_that_say_there_is_none_do_not_count(
     assert not blank or runs.scores.mean() == 1.0
 
 
-def test_marks_around_a_prediction_are_no_other_label(tmp_path: Path, test_set: Path) -> None:
-    forms = ("{}.", "**{}**", "({})", ' "{}" ', "{}")
+def test_a_point_after_a_prediction_makes_no_other_label(tmp_path: Path, test_set: Path) -> None:
+    forms = ("{}.", " {}.\n", " {}", "{}", "{}\t")
     rows = [{"id": f"e{i}", "prediction": forms[i % 5].format(p.title())} for i, p in enumerate(_truth()[1])]
     assert read_runs(_write(tmp_path / "runs.jsonl", rows), gold=test_set).scores.mean() == pytest.approx(0.9)
     floats = [{"id": i, "label": i % 3, "prediction": float(i % 3)} for i in range(30)]
     assert read_runs(_write(tmp_path / "floats.jsonl", floats)).scores.mean() == 1.0
+
+
+def test_the_advice_for_letters_in_brackets_is_the_letter(tmp_path: Path) -> None:
+    rows = [{"id": i, "answer": "ABC"[i % 3], "prediction": f"({'ABC'[i % 3 if i % 4 else 0]})"} for i in range(60)]
+    path = _write(tmp_path / "runs.jsonl", rows)
+    pairs = dict(pair.split("=") for pair in _typed(path, None, "--labels").split(","))
+    assert read_runs(path, labels=pairs).scores.mean() == pytest.approx(50 / 60)
 
 
 def test_predictions_beyond_the_right_labels_are_counted(tmp_path: Path, test_set: Path) -> None:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 INFERENCE = ("entailment", "neutral", "contradiction")
 _MOST_PAIRS = 10
 TWO_CLASS = {"entailment", "non-entailment"}
-# Marks that a model puts around an answer: (A), **B**, "c".
-_AROUND = " \t\r\n.()[]*\"'`"
+_AROUND = " \t\r\n."
 _WHOLE = re.compile(r"-?[0-9]+\.0")
 _LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 
@@ -45,7 +44,7 @@ def order_labels(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def canonical(name: str) -> str:
-    """The name without regard to case, marks around it, `_` or `-`, and the spellings of non-entailment, e, n, c."""
+    """The name without regard to case, a point at its end, `_` or `-`, and the spellings of non-entailment, e, n, c."""
     plain = (name.strip(_AROUND) or name.strip()).lower().replace("_", "-").replace(" ", "-")
     if _WHOLE.fullmatch(plain):
         # A code that pandas wrote as a float, since another cell was empty.
@@ -112,7 +111,8 @@ def held_label(name: str, label_names: Sequence[str]) -> str | None:
     words = f"-{re.sub(r'[^a-z0-9]+', '-', name.lower())}-"
     if any(f"-{negation}-" in words for negation in ("not", "no", "non")):
         return None
-    held = [label for label in label_names if f"-{canonical(label)}-" in words]
+    # Letters of choices are none of entailment, neutral, contradiction here.
+    held = [each for each in label_names if f"-{canonical(each)}-" in words or f"-{each.lower()}-" in words]
     return held[0] if len(held) == 1 else None
 
 

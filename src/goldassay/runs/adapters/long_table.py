@@ -59,7 +59,7 @@ from goldassay.runs.key_columns import (
     is_large,
     key_columns,
 )
-from goldassay.runs.labels import canonical
+from goldassay.runs.labels import canonical, held_label
 from goldassay.runs.run_parts import (
     UNNAMED,
     UNNAMED_MODEL,
@@ -94,6 +94,8 @@ _TRIAL, _LOT = "goldassay:trial", "goldassay:lot"
 _KEY_NAMES = frozenset(name for role in (*_KEYS, "example_id") for name in SYNONYMS[role])
 _SETTING = "config_"
 _MOST_SETTINGS = 100
+# Of answers such as (A), each of which holds the right one's name.
+_MOST_FORMS = 12
 # As pandas writes an index, and polars reads a column without a name.
 _INDEX = ("", "Unnamed: 0")
 # Rows by which a column of scores may be told from one of probabilities, and standard errors between their means.
@@ -384,7 +386,9 @@ def with_right_answers(roles: dict[str, str], table: pl.DataFrame) -> dict[str, 
     met = cell_texts(table[roles["prediction"]]).drop_nulls().unique()
     for name in sorted(set(table.columns) - set(roles.values()), key=table.columns.index):
         known = name.lower() in _RIGHT and not table[name].null_count()
-        if known and {*map(canonical, met)} & {*map(canonical, cell_texts(table[name]).unique())}:
+        right = cell_texts(table[name]).unique().to_list() if known else []
+        in_words = 0 < met.len() <= _MOST_FORMS and all(held_label(each, right) for each in met)
+        if known and (in_words or {*map(canonical, met)} & {*map(canonical, right)}):
             return {**roles, "label": name}
     return roles
 
