@@ -73,13 +73,22 @@ def test_what_sound_cannot_see_stands_beside_its_figure(goldassay: Callable[...,
     assert ". Not seen: fifty words. |" in goldassay("paste", ".").out
 
 
-@pytest.mark.parametrize(("word", "shown"), [("unresolved", True), ("sound", True), ("caution", False)])
-def test_what_all_readers_bound_stands_beside_the_figure_of_one(
-    goldassay: Callable[..., Outcome], tmp_path: Path, word: str, shown: bool
+@pytest.mark.parametrize(
+    ("question", "word", "shown"),
+    [
+        ("leakage", "unresolved", True),
+        ("leakage", "sound", True),
+        ("leakage", "caution", False),
+        ("judgments", "sound", True),
+        ("judgments", "unresolved", False),
+    ],
+)
+def test_what_is_bounded_stands_after_the_label_of_the_figure(
+    goldassay: Callable[..., Outcome], tmp_path: Path, question: str, word: str, shown: bool
 ) -> None:
     bound = "Cues give the label away in 0.0 % to 12.0 % of the rows"
-    saved(tmp_path, verdicts={"leakage": verdict(word) | {"evidence": f"{bound}. More rows lower it."}})
-    assert (f"| {bound}. " in goldassay("paste", ".").out) is shown
+    saved(tmp_path, verdicts={question: verdict(word) | {"evidence": f"{bound}. More rows lower it."}})
+    assert (f". {bound} |" in goldassay("paste", ".").out) is shown
 
 
 def test_never_more_than_twelve_lines(goldassay: Callable[..., Outcome], tmp_path: Path) -> None:
@@ -138,7 +147,7 @@ def test_a_sentence_of_metadata_has_one_unit(tmp_path: Path, word: str, missed: 
     (said,) = json.loads((tmp_path / "new.json").read_text())["rai:dataBiases"]
     assert "17.4 points (95 % interval [15.2, 19.3])." in said
     assert ("9.0" in said) == missed
-    # Before the figure is at most the bound of all readers, which is a sentence by itself.
+    # Beside the figure is at most the bound of all readers, which is a sentence by itself.
     assert ("42.4" in said) == (word != "unsound")
 
 
