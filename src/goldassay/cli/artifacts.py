@@ -221,8 +221,10 @@ def assign(
         print_table(
             [["by patterns", "by classifier", "examples", "share of row"]]
             + [
-                [row["by_patterns"], row["by_classifier"], count(row["n"]), percent(row["share"])]
-                for row in result.overlap.to_frame().to_dicts()
+                [by_patterns, by_classifier, count(n), percent(share)]
+                for by_patterns, by_classifier, n, share in result.overlap.to_frame()
+                .select("by_patterns", "by_classifier", "n", "share")
+                .iter_rows()
             ],
             left=2,
         )

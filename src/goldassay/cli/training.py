@@ -191,10 +191,11 @@ def show_price(price: Price) -> None:
     from goldassay.core.numbers import count
     from goldassay.lab.training.job import several
 
-    for row in price.kinds.iter_rows(named=True):
+    shown = ("model", "train_set", "condition", "n_jobs", "steps", "job_seconds", "job_bytes")
+    for model, train_set, condition, n_jobs, steps, seconds, size in price.kinds.select(shown).iter_rows():
         typer.echo(
-            f"{row['model']} on {row['train_set']}, {row['condition']}: {several(row['n_jobs'], 'job')} of "
-            f"{several(row['steps'], 'step')}, {_duration(row['job_seconds'])} and {_size(row['job_bytes'])} each"
+            f"{model} on {train_set}, {condition}: {several(n_jobs, 'job')} of {several(steps, 'step')}, "
+            f"{_duration(seconds)} and {_size(size)} each"
         )
     begun = f", {count(price.n_begun)} begun" if price.n_begun else ""
     about = "about " if price.seconds >= 0.5 else ""

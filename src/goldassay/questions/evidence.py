@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -64,6 +64,15 @@ if TYPE_CHECKING:
     from goldassay.runs.item_keys import ItemKeys
     from goldassay.runs.run_parts import Slice
     from goldassay.stats.clusters import Clusters
+
+
+class _Reading(NamedTuple):
+    """How the data are read; see `load_inputs`."""
+
+    columns: str | Mapping[str, str] | None
+    label_names: Sequence[str] | None
+    file_format: str
+    same_texts: bool
 
 
 class Evidence:
@@ -124,12 +133,7 @@ class Evidence:
         self.choice = choice or RunChoice(checkpoint=None if train is None else "last")
         self._corpus = corpus
         self._sources, self._elsewhere, self.run_paths = (train, test), elsewhere, tuple(runs)
-        self._reading: dict[str, Any] = {
-            "columns": columns,
-            "label_names": label_names,
-            "file_format": file_format,
-            "same_texts": same_texts,
-        }
+        self._reading = _Reading(columns, label_names, file_format, same_texts)
         self._make_readers = make_readers
         self._texts, self._trained_on = texts or {}, trained_on
         self._gold_texts: dict[str, Dataset | None] = {}
@@ -141,8 +145,7 @@ class Evidence:
     @property
     def label_names(self) -> Sequence[str] | None:
         """The labels that were said to occur, in order; None where the data say it."""
-        names: Sequence[str] | None = self._reading["label_names"]
-        return names
+        return self._reading.label_names
 
     @cached_property
     def opened(self) -> Opened:
@@ -152,8 +155,8 @@ class Evidence:
             InputError: See `open_input`.
         """
         with self.reading_data():
-            columns = own_roles(self._reading["columns"], "train")
-            return open_input(self._sources[0], "train", self._reading["file_format"], columns)
+            columns = own_roles(self._reading.columns, "train")
+            return open_input(self._sources[0], "train", self._reading.file_format, columns)
 
     @cached_property
     def source(self) -> Source:
@@ -165,15 +168,15 @@ class Evidence:
         if "opened" in self.__dict__:
             return self.opened.source
         with self.reading_data():
-            format_, columns = self._reading["file_format"], own_roles(self._reading["columns"], "train")
+            format_, columns = self._reading.file_format, own_roles(self._reading.columns, "train")
             return open_source(self._sources[0], "train", format_, columns=columns)
 
     @cached_property
     def _loaded(self) -> Inputs:
         with self.reading_data():
             if "opened" not in self.__dict__:
-                refuse_other_kind(self.source, own_roles(self._reading["columns"], "train"))
-            return load_inputs(self.source, self._sources[1], settings=self.settings, **self._reading)
+                refuse_other_kind(self.source, own_roles(self._reading.columns, "train"))
+            return load_inputs(self.source, self._sources[1], settings=self.settings, **self._reading._asdict())
 
     @contextmanager
     def reading_data(self) -> Iterator[None]:
@@ -236,9 +239,9 @@ class Evidence:
         """
         if self._elsewhere is None:
             return {}
-        reading = {key: self._reading[key] for key in ("columns", "file_format")}
+        columns, format_ = self._reading.columns, self._reading.file_format
         with self.reading_data():
-            return load_elsewhere(self._elsewhere, self.train, self.test, **reading)
+            return load_elsewhere(self._elsewhere, self.train, self.test, columns=columns, file_format=format_)
 
     @property
     def texts(self) -> dict[str, Dataset]:
