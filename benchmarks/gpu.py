@@ -44,9 +44,9 @@ from torch import nn
 
 from goldassay.core.cores import cores
 from goldassay.data.dataset import Dataset
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Configuration, Recipe, Task
 from goldassay.lab.models.network import Batch
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.many_seeds import train

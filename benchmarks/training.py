@@ -56,7 +56,7 @@ def read_parts(name: str) -> tuple[Dataset, Dataset]:
 
 
 def configuration_of(name: str) -> Configuration:
-    from goldassay.lab.models.registry import load_network
+    from goldassay.lab.models import load_network
 
     if name == "transformer":
         from goldassay.lab.models.transformer import Network
@@ -73,8 +73,8 @@ def columns(data: Dataset) -> tuple[list[str], ...]:
 def build(name: str, seed: int, checkpoint: str | None) -> tuple[Any, Dataset, Dataset, Configuration]:
     import torch
 
+    from goldassay.lab.models import load_network
     from goldassay.lab.models.configuration import Task
-    from goldassay.lab.models.registry import load_network
 
     train, dev = read_parts(name)
     configuration = configuration_of(name)

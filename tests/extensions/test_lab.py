@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 import goldassay
 from goldassay.core.errors import InputError
 from goldassay.core.progress import Steps
-from goldassay.lab.models.registry import find_network, load_network
+from goldassay.lab.models import find_network, load_network
 from goldassay.lab.papers.running import list_recipes, open_study, run_study
 from goldassay.lab.papers.sources import known_sources
 from goldassay.runs.specimen import write_specimen

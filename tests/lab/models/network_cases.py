@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Task
-from goldassay.lab.models.registry import load_network
 from tests.lab.training.made_data import made_pairs
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from goldassay.core.errors import InputError
-from goldassay.lab.models.registry import NETWORKS, load_network
+from goldassay.lab.models import NETWORKS, load_network
 from tests.stated import in_order
 
 pytest.importorskip("torch")

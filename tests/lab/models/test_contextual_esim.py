@@ -12,9 +12,9 @@ pytest.importorskip("transformers")
 import torch
 
 from goldassay.core.errors import InputError
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Recipe, Task
 from goldassay.lab.models.contextual_esim import ContextualVectors
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.objectives import load_objective

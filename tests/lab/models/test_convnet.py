@@ -11,9 +11,9 @@ pytest.importorskip("torch")
 
 import torch
 
+from goldassay.lab.models import load_network
 from goldassay.lab.models.compared_sentences import join
 from goldassay.lab.models.configuration import Task
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.models.sequences import Layout
 from tests.lab.models.network_cases import SMALL, small_network, texts_of
 from tests.lab.training.made_data import made_pairs

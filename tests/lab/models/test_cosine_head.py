@@ -12,8 +12,8 @@ pytest.importorskip("torch")
 import torch
 
 from goldassay.core.errors import InputError
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Task
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.papers.running import find_recipe
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job

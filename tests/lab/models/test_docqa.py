@@ -17,9 +17,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from goldassay.core.errors import InputError
 from goldassay.data.reading import read_dataset
+from goldassay.lab.models import find_network
 from goldassay.lab.models.docqa import Network, paragraph_spans
 from goldassay.lab.models.layers import BidirectionalGru, SelfAttention, shares
-from goldassay.lab.models.registry import find_network
 from goldassay.lab.models.spans import covered_tokens
 from goldassay.lab.models.vocabulary import Ragged
 from goldassay.lab.training.job import Seeds

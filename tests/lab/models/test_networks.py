@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 
 import torch
 
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Recipe, Task
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.configured import relevances
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop

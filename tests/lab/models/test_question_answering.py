@@ -16,9 +16,9 @@ import torch
 
 from goldassay.core.errors import InputError
 from goldassay.data.dataset import Dataset
+from goldassay.lab.models import find_network, load_network
 from goldassay.lab.models.configuration import Recipe, Task
 from goldassay.lab.models.question_answering import Network
-from goldassay.lab.models.registry import find_network, load_network
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop
 from goldassay.lab.training.objectives import load_objective

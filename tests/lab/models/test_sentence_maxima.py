@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 
 import torch
 
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Task
-from goldassay.lab.models.registry import load_network
 from tests.lab.models.network_cases import SMALL, texts_of
 from tests.lab.training.made_data import made_pairs
 

@@ -9,9 +9,9 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from goldassay.core.errors import InputError
+from goldassay.lab.models import find_network
 from goldassay.lab.models.configuration import Task
 from goldassay.lab.models.layers import Dropout
-from goldassay.lab.models.registry import find_network
 from goldassay.lab.models.transformer import Network, Sizes
 from tests.lab.models.network_cases import texts_of, tiny_checkpoint
 from tests.lab.training.made_data import made_pairs

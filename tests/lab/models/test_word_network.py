@@ -10,8 +10,8 @@ pytest.importorskip("torch")
 import torch
 
 from goldassay.core.errors import InputError
+from goldassay.lab.models import NETWORKS, load_network
 from goldassay.lab.models.configuration import Recipe, Task
-from goldassay.lab.models.registry import NETWORKS, load_network
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.job import Seeds
 from goldassay.lab.training.loop import Examples, Loop

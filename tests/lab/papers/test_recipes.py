@@ -11,8 +11,8 @@ pytest.importorskip("transformers")
 
 from goldassay.core.progress import Steps
 from goldassay.core.settings import TrainingSettings
+from goldassay.lab.models import load_network
 from goldassay.lab.models.question_answering import Network as QuestionAnswering
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.papers.recipe import PRETRAINED, Workplace, runnable
 from goldassay.lab.papers.running import find_recipe, list_recipes
 from goldassay.lab.papers.shift.sets import TRANSFORMERS

@@ -14,7 +14,7 @@ import pytest
 from typer.main import get_command
 
 from goldassay.cli.app import app
-from goldassay.lab.models.registry import load_network
+from goldassay.lab.models import load_network
 from goldassay.lab.papers import printed
 from goldassay.lab.papers.instability.evidence import RELEASED
 from goldassay.lab.papers.printed import printed_table

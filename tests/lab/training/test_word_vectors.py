@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from goldassay.core.errors import InputError
-from goldassay.lab.models.registry import ALIASES, NETWORKS, find_network, full_name
+from goldassay.lab.models import ALIASES, NETWORKS, find_network, full_name
 from goldassay.lab.training.configured import configuration_of
 from goldassay.lab.training.many_seeds import plan_jobs
 from goldassay.lab.training.running import run_job

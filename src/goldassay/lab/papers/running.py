@@ -174,7 +174,7 @@ def open_study(
 
 def _check_networks(pretrained: str | None) -> None:
     """Before anything is read or made: that networks can be trained here, and what is to be fine-tuned be one."""
-    from goldassay.lab.models.registry import load_network, require_extra
+    from goldassay.lab.models import load_network, require_extra
 
     require_extra()
     if pretrained is not None:
@@ -348,7 +348,7 @@ def checkpoint_steps(model: str, given: TrainingSettings, rows: int, share: floa
         rows: That it is trained on.
         share: Of an epoch.
     """
-    from goldassay.lab.models.registry import full_name, load_network
+    from goldassay.lab.models import full_name, load_network
 
     known = load_network(full_name(model)).configurations[given.configuration or "desk"]
     batch = known.replaced(given.changes or {}).recipe.batch_size

@@ -19,8 +19,8 @@ import torch
 
 from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
+from goldassay.lab.models import load_network
 from goldassay.lab.models.configuration import Configuration, check_kind
-from goldassay.lab.models.registry import load_network
 from goldassay.lab.training.loop import Loop, sorted_batches
 from goldassay.lab.training.objectives import (
     DEV,
@@ -116,8 +116,8 @@ def check_objective(job: Job) -> None:
 
 
 def _check_sentences(job: Job) -> None:
+    from goldassay.lab.models import NETWORKS, load_network
     from goldassay.lab.models.network import Network
-    from goldassay.lab.models.registry import NETWORKS, load_network
 
     if load_network(job.model).compare is Network.compare:
         able = [each for each in NETWORKS if load_network(each).compare is not Network.compare]

@@ -25,8 +25,8 @@ import numpy as np
 from goldassay.core.errors import InputError, option
 from goldassay.core.files import output_error, written_whole
 from goldassay.core.naming import did_you_mean
+from goldassay.lab.models import OWN_OBJECTIVES
 from goldassay.lab.models.configuration import DESK
-from goldassay.lab.models.registry import OWN_OBJECTIVES
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.snapshots import Snapshot, TeacherSnapshot
 from goldassay.runs.run_parts import JOBS

@@ -21,7 +21,7 @@ from goldassay.core.errors import GoldassayError, InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.data.dataset import Dataset
-from goldassay.lab.models.registry import OWN_OBJECTIVES, full_name, load_network
+from goldassay.lab.models import OWN_OBJECTIVES, full_name, load_network
 from goldassay.lab.models.vocabulary import VectorFile
 from goldassay.lab.training.configured import check_job, configuration_of
 from goldassay.lab.training.job import RECORDS, SOURCES, TRAINING_ROWS, Done, Failure, Job, Seeds, Watcher

@@ -91,7 +91,7 @@ def multiplies_bfloat16(device: str) -> bool:
     Raises:
         MissingDependencyError: The extra `train` is not installed.
     """
-    from goldassay.lab.models.registry import require_extra
+    from goldassay.lab.models import require_extra
 
     require_extra()
     import torch
@@ -145,7 +145,7 @@ def has_gpu(device: str) -> bool:
     Raises:
         MissingDependencyError: The extra `train` is not installed.
     """
-    from goldassay.lab.models.registry import require_extra
+    from goldassay.lab.models import require_extra
 
     require_extra()
     import torch

@@ -19,7 +19,7 @@ import polars as pl
 
 from goldassay.core.errors import GoldassayError, InputError, option
 from goldassay.core.naming import did_you_mean
-from goldassay.lab.models.registry import NETWORKS, full_name
+from goldassay.lab.models import NETWORKS, full_name
 from goldassay.lab.training.many_seeds import plan_jobs, run_plan
 from goldassay.lab.training.objectives import TRAIN, TeacherLogits, TeacherSource, softmax, teacher_logits_of
 from goldassay.questions.artifacts.inputs import read_patterns, texts_for

@@ -20,7 +20,7 @@ from goldassay.core.errors import InputError, option
 from goldassay.core.naming import did_you_mean
 from goldassay.core.results import Result
 from goldassay.core.settings import Settings, StrictSection, TrainingSettings, read_toml, validated
-from goldassay.lab.models.registry import find_network
+from goldassay.lab.models import find_network
 from goldassay.lab.training.configured import configuration_of
 from goldassay.lab.training.job import Done, Failure, Silent, Watcher, bars
 from goldassay.lab.training.many_seeds import (
