@@ -15,7 +15,7 @@ from goldassay.core.settings import Settings
 from goldassay.data.kinds.choices import ChoiceItems, read_choices
 from goldassay.data.table import Table
 from goldassay.questions.item_checks import _of_items, _pick, as_texts
-from goldassay.questions.leakage.choices import untrained_doubts
+from goldassay.questions.leakage.choices import order_doubts, untrained_doubts
 from tests.stated import stated_by
 
 WORDS = [f"w{i}" for i in range(300)]
@@ -86,6 +86,24 @@ def test_what_the_question_gives_away_is_an_artifact() -> None:
     assert artifacts["verdict"] == "caution"
     assert "of the question is right in" in artifacts["evidence"]
     assert artifacts["next_step"].startswith("Shuffle the choices")
+
+
+@pytest.mark.parametrize(("period", "said"), [(4, "4 rows before"), (1, "of the row before")])
+def test_keys_that_the_order_of_the_file_gives_away_are_a_doubt(period: int, said: str) -> None:
+    """Keys A, B, C, D, A, ... and keys in blocks of fifty; keys in a random order are none."""
+    rows = made(400, 0.0, 0)
+    shuffled = [order_doubts(items_of(made(400, 0.0, seed))) for seed in range(20)]
+    assert shuffled == [[]] * 20
+    for at, row in enumerate(rows):
+        right = row["choices"].pop(row["answer"])
+        row["answer"] = at % 4 if period == 4 else at // 50 % 4
+        row["choices"].insert(row["answer"], right)
+    (doubt,) = order_doubts(items_of(rows))
+    assert said in doubt.why
+    # Of 399 rows the 392 within a block.
+    share = 1.0 if period == 4 else 392 / 399
+    assert doubt.at_most == pytest.approx((share - 0.25) / 0.75)
+    assert goldassay.audit(rows, settings=QUICK).verdicts["leakage"]["verdict"] != "sound"
 
 
 def test_what_would_settle_a_pick_names_it() -> None:

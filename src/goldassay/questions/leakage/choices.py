@@ -209,8 +209,50 @@ def choice_evidence(
             PROBLEMS: test.problems,
             **further,
         },
-        doubts=reading_doubts(posed),
+        doubts=(*reading_doubts(posed), *order_doubts(test)),
     )
+
+
+# Right places are compared with those so many rows before, at most; by chance none of these is so many errors above.
+_MOST_PERIODS, _ERRORS = 12, 5.0
+
+
+def order_doubts(items: ChoiceItems) -> list[Doubt]:
+    """That a right choice stands where that of some earlier row does, as keys that run A, B, C, D through the file do.
+
+    Of rows a period apart the share h with equal places is expected to be e, the sum of squared shares of places. The
+    period of the largest (h - e)/sqrt(e(1 - e)/n) counts.
+
+    Args:
+        items: N of them; choices without an order of their own have no places.
+    """
+    single = items.n_right == 1
+    if not items.ordered or not single.any():
+        return []
+    right = items.right & single[items.item_of]
+    rows, places = items.rows[items.item_of[right]], items.places[right]
+    at = np.full(int(rows.max()) + 1, -1)
+    at[rows] = places
+    shares = np.bincount(places) / places.size
+    expected = float((shares**2).sum())
+    worst = (_ERRORS, 0, 0.0)
+    for period in range(1, min(_MOST_PERIODS + 1, at.size) if expected < 1 else 1):
+        both = (at[period:] >= 0) & (at[:-period] >= 0)
+        if both.any():
+            equal = float((at[period:] == at[:-period])[both].mean())
+            worst = max(worst, ((equal - expected) / np.sqrt(expected * (1 - expected) / both.sum()), period, equal))
+    _, period, equal = worst
+    if not period:
+        return []
+    before = "of the row before" if period == 1 else f"of {period} rows before"
+    return [
+        Doubt(
+            f"The right choice stands where that {before} does in {percent(equal)} of the items, and by chance in "
+            f"{percent(expected)}: the order of the file gives keys away.",
+            f"Shuffle the {items.kind.options} of each item.",
+            (equal - expected) / (1 - expected),
+        )
+    ]
 
 
 def reading_doubts(posed: Posed) -> tuple[Doubt, ...]:
