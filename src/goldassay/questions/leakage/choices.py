@@ -218,7 +218,7 @@ _MOST_PERIODS, _ERRORS = 12, 5.0
 
 
 def order_doubts(items: ChoiceItems) -> list[Doubt]:
-    """That a right choice stands where that of some earlier row does, as keys that run A, B, C, D through the file do.
+    """That a right choice is where that of some earlier row is, as keys that run A, B, C, D through the file do.
 
     Of rows a period apart the share h with equal places is expected to be e, the sum of squared shares of places. The
     period of the largest (h - e)/sqrt(e(1 - e)/n) counts.
@@ -247,7 +247,7 @@ def order_doubts(items: ChoiceItems) -> list[Doubt]:
     before = "of the row before" if period == 1 else f"of {period} rows before"
     return [
         Doubt(
-            f"The right choice stands where that {before} does in {percent(equal)} of the items, and by chance in "
+            f"The right choice is where that {before} is in {percent(equal)} of the items, and by chance in "
             f"{percent(expected)}: the order of the file gives keys away.",
             f"Shuffle the {items.kind.options} of each item.",
             (equal - expected) / (1 - expected),
