@@ -171,6 +171,7 @@ def test_one_text_keeps_the_owners_words_and_replaces_ours(tmp_path: Path) -> No
         ("dataBiases", {"rai": RAI, "dataBiases": "rai:dataBiases"}),
         ("biases", {"biases": {"@id": f"{RAI}dataBiases"}}),
         (f"{RAI}dataBiases", {"rai": "http://elsewhere.org/"}),
+        ("rai:dataBiases", {"rai": {"@id": RAI, "@prefix": True}}),
     ],
 )
 def test_all_else_of_an_existing_file_is_kept(tmp_path: Path, key: str, context: dict[str, Any]) -> None:
@@ -189,6 +190,62 @@ def test_all_else_of_an_existing_file_is_kept(tmp_path: Path, key: str, context:
     assert [("overlap: caution" in each) for each in filled.pop(limits)] == [True]
     assert filled.pop("@context") == {"rai": RAI} | owned.pop("@context")
     assert filled == owned
+
+
+@pytest.mark.parametrize(
+    ("context", "short"),
+    [
+        (["https://schema.org/", {"cr": "http://mlcommons.org/croissant/"}], True),
+        ([{"cr": "http://mlcommons.org/croissant/"}, "https://schema.org/"], False),
+        ("http://mlcommons.org/croissant/1.0", False),
+        ({"cr": {"@id": "https://mlcommons.org/croissant/"}}, True),
+    ],
+)
+def test_a_context_of_another_form_is_kept(tmp_path: Path, context: Any, short: bool) -> None:
+    file = tmp_path / "croissant.json"
+    owned = OWNED | {"@context": context, "rai:dataUseCases": None, "name": "half \ud800 of \u00fc"}
+    file.write_bytes(b"\xef\xbb\xbf" + json.dumps(owned).encode())
+    for word in ("sound", "unsound"):
+        package.paste(saved(tmp_path / word, verdicts={"leakage": verdict(word)}), croissant=file)
+    filled = json.loads(file.read_text())
+    (key,) = [name for name in filled if name.endswith("dataBiases")]
+    # The short name is taken only where the context says what it is.
+    assert key == ("rai:dataBiases" if short else f"{RAI}dataBiases")
+    (said,) = filled.pop(key)
+    assert "leakage: unsound" in said
+    kept = filled.pop("@context")
+    if short:
+        (kept if isinstance(kept, dict) else kept[-1]).pop("rai")
+    assert kept == owned.pop("@context")
+    assert filled == owned
+
+
+def test_values_by_language_stay_as_they_are(tmp_path: Path) -> None:
+    term = {"@id": f"{RAI}dataBiases", "@container": "@language"}
+    owned = OWNED | {"@context": OWNED["@context"] | {"biases": term}, "biases": {"en": "One annotator."}}
+    file = tmp_path / "croissant.json"
+    file.write_text(json.dumps(owned))
+    package.paste(saved(tmp_path / "report", verdicts={"leakage": verdict("unsound")}), croissant=file)
+    filled = json.loads(file.read_text())
+    assert filled["biases"] == {"en": "One annotator."}
+    assert len(filled["rai:dataBiases"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"@context": {"cr": "http://mlcommons.org/croissant/"}, "@graph": []}', "within @graph"),
+        ('{"@context": {"cr": "http://mlcommons.org/croissant/"}, "name": 1, "name": 2}', "'name' twice"),
+        ('// a comment\n{"@context": {"cr": "http://mlcommons.org/croissant/"}}', "cannot be read as JSON"),
+    ],
+)
+def test_what_cannot_be_kept_whole_is_refused(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "croissant.json"
+    file.write_text(content)
+    with pytest.raises(InputError) as error:
+        package.paste(saved(tmp_path / "report"), croissant=file)
+    assert said in str(error.value)
+    assert file.read_text() == content
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _RAI = "http://mlcommons.org/croissant/RAI/"
+_CROISSANT = re.compile(r"https?://mlcommons\.org/croissant(/|$)")
 _VERSION = "http://mlcommons.org/croissant/1.1"
 # Sentences that begin so are ours, and are replaced when a later report fills in the same file.
 _MARK = "Measured by goldassay"
@@ -66,21 +67,34 @@ def write_croissant(document: Document, file: Path) -> None:
         OutputError: The file cannot be written.
     """
     metadata = _read(file) if file.exists() else _metadata(document)
-    context = metadata["@context"] = {**metadata["@context"], "rai": metadata["@context"].get("rai", _RAI)}
+    parts = _listed(metadata["@context"])
+    terms = {name: each for part in parts if isinstance(part, dict) for name, each in part.items()}
+    if "rai" not in terms and isinstance(parts[-1], dict):
+        terms["rai"] = _RAI
+        parts = [*parts[:-1], {**parts[-1], "rai": _RAI}]
+        metadata["@context"] = parts if isinstance(metadata["@context"], list) else parts[0]
     for field, sentences in rai_fields(document).items():
-        keys = [key for key in metadata if _iri(key, context) == _RAI + field]
-        held = [each for key in keys for each in _listed(metadata.pop(key))]
+        # A field with values by language takes no list: ours stand beside it.
+        keys = [key for key in metadata if _iri(key, terms) == _RAI + field and not _has_container(terms.get(key))]
+        held = [each for key in keys for each in _listed(metadata.pop(key)) if each is not None]
         if field in _OF_ONE:
             # One text, in which ours stands behind the owner's.
             held = [each.partition(_MARK)[0].rstrip() if isinstance(each, str) else each for each in held]
             sentences = [" ".join([*(each for each in held if isinstance(each, str) and each), *sentences])]
             held, sentences = [each for each in held if not isinstance(each, str)], [each for each in sentences if each]
         theirs = [each for each in held if not (isinstance(each, str) and each.startswith(_MARK))]
-        key = keys[0] if keys else f"rai:{field}" if context["rai"] == _RAI else _RAI + field
+        short = f"rai:{field}"
+        key = keys[0] if keys else short if _iri(short, terms) == _RAI + field else _RAI + field
         if values := [*theirs, *sentences]:
             metadata[key] = values[0] if field in _OF_ONE and len(values) == 1 else values
+    text = json.dumps(metadata, ensure_ascii=False, indent=2) + "\n"
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:
+        # Half a character, which JSON can name and UTF-8 cannot.
+        content = (json.dumps(metadata, indent=2) + "\n").encode()
     with written_whole(file, "--croissant") as aside:
-        aside.write_text(json.dumps(metadata, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        aside.write_bytes(content)
 
 
 def rai_fields(document: Document) -> dict[str, list[str]]:
@@ -153,31 +167,49 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _read(file: Path) -> dict[str, Any]:
+    mend = "name a Croissant file, or a new one"
     try:
-        metadata = json.loads(file.read_bytes())
+        metadata = json.loads(file.read_bytes(), object_pairs_hook=_without_twice)
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"cannot be read as JSON ({error})", file=file, mend="name a Croissant file, or a new one"
-        ) from error
-    context = metadata.get("@context") if isinstance(metadata, dict) else None
-    if not isinstance(context, dict) or not any(
-        str(each).startswith("http://mlcommons.org/croissant/") for each in context.values()
-    ):
-        raise InputError(
-            "its @context does not name http://mlcommons.org/croissant/", file=file,
-            mend="name a Croissant file, or a new one",
-        )  # fmt: skip
+        raise InputError(f"cannot be read as JSON ({error})", file=file, mend=mend) from error
+    named = [] if not isinstance(metadata, dict) else _listed(metadata.get("@context"))
+    named = [value for each in named for value in (each.values() if isinstance(each, dict) else (each,))]
+    named = [each.get("@id") if isinstance(each, dict) else each for each in named]
+    if not any(isinstance(each, str) and _CROISSANT.match(each) for each in named):
+        raise InputError("its @context does not name http://mlcommons.org/croissant/", file=file, mend=mend)
+    if "@graph" in metadata:
+        raise InputError("its dataset is within @graph", file=file, mend="write the dataset as the outermost object")
     return dict(metadata)
+
+
+def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of a name that is there twice one value would be lost.
+
+    Raises:
+        ValueError: A name is there twice.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has {next(name for name in names if names.count(name) > 1)!r} twice")
+    return found
 
 
 def _iri(key: str, context: Mapping[str, Any]) -> str:
     """What a key of the metadata stands for, by its alias and by the prefix of its name."""
-    mapped = context.get(key)
-    mapped = mapped.get("@id") if isinstance(mapped, dict) else mapped
-    name = mapped if isinstance(mapped, str) else key
-    prefix, _, rest = name.partition(":")
-    base = context.get(prefix)
-    return f"{base}{rest}" if isinstance(base, str) and rest else name
+    prefix, _, rest = str(_meant(context.get(key)) or key).partition(":")
+    base = _meant(context.get(prefix))
+    return f"{base}{rest}" if base and rest else f"{prefix}:{rest}" if rest else prefix
+
+
+def _meant(term: Any) -> str | None:
+    """The address or name that a term of a context is."""
+    term = term.get("@id") if isinstance(term, dict) else term
+    return term if isinstance(term, str) else None
+
+
+def _has_container(term: Any) -> bool:
+    return isinstance(term, dict) and "@container" in term
 
 
 def _listed(value: Any) -> list[Any]:
