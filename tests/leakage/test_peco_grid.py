@@ -84,3 +84,15 @@ def test_by_default_what_small_data_can_give_is_tried():
     assert sorted(set(table["n_components"])) == [0, 30]
     with pytest.raises(InputError, match="too few examples for the usual numbers of clusters"):
         peco_grid(rng.standard_normal((9, 3)), np.arange(9) % 2)
+
+
+def test_settings_are_those_of_the_paper_where_none_are_given():
+    """Table 5 of Saxon et al.; as many as there are rows and columns for."""
+    random = np.random.default_rng(1)
+    embeddings, labels = random.normal(size=(130, 110)), random.integers(0, 2, 130)
+    found = peco_grid(embeddings, labels, divergences=("l2",), n_permutations=2).table
+    assert found["n_clusters"].unique().sort().to_list() == [10, 25, 50, 100]
+    assert found["n_components"].unique().sort().to_list() == [0, 30, 50, 100]
+    few = peco_grid(embeddings[:60, :40], labels[:60], divergences=("l2",), n_permutations=2).table
+    assert few["n_clusters"].unique().sort().to_list() == [10, 25, 50]
+    assert few["n_components"].unique().sort().to_list() == [0, 30]

@@ -285,7 +285,6 @@ def _compare(
     errors = _errors(values, codes)
     of_runs, spread = noise_of_runs(means_of_runs, of_system)
     errors = np.sqrt(errors + (of_runs[:, np.newaxis] + of_runs).astype(np.float32))
-    _drop_twins(errors, values, of_system)
     inverse = np.divide(1.0, errors, out=np.zeros_like(errors), where=errors > 0)
     rng = np.random.default_rng(seed)
     largest = np.empty(n_draws)
@@ -478,17 +477,6 @@ def _of_pairs(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     products += total
     products[products < _NO_VARIANCE * total] = 0.0
     return products
-
-
-def _drop_twins(errors: NDArray[np.float32], values: NDArray[np.float64], of_system: list[NDArray[np.int64]]) -> None:
-    """Systems whose runs are one and the same are one system: rounding must not part them."""
-    kinds: dict[bytes, list[int]] = {}
-    for at, own in enumerate(of_system):
-        if own.size == 1:
-            kinds.setdefault(values[at].tobytes(), []).append(at)
-    for same in kinds.values():
-        if len(same) > 1:
-            errors[np.ix_(same, same)] = 0.0
 
 
 def _critical(quantile: float, groups: float, level: float) -> float:
