@@ -13,7 +13,7 @@ VERDICTS = {"leakage": {"headline": {"value": 0.174}}, "shift": {"headline": Non
 
 
 def main() -> None:
-    out = Path(sys.argv[1])
+    out = Path(sys.argv[1]).resolve()
     (out / "report").mkdir(parents=True)
     (out / "report" / "report.json").write_text(json.dumps({"verdicts": VERDICTS}))
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
