@@ -124,7 +124,7 @@ def test_inconclusive_passes_here_and_not_in_check(tmp_path: Path, monkeypatch: 
     write_specimen(job.work, size=400, test_size=100, clean=True)
     assert job.run(data="train.jsonl", test="test.jsonl") == 0
     lines = job.summary("INCONCLUSIVE")
-    assert lines[-2].startswith("- goldassay.toml has no policy")
+    assert lines[-2].startswith("- there is no goldassay.toml")
     assert lines[-1].startswith("- inconclusive: ")
     monkeypatch.chdir(job.work)
     Path("goldassay.toml").write_text("[policy]\nworst_verdict = 'caution'\n")
