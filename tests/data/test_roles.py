@@ -182,6 +182,7 @@ TEXTS = {name: [f"words of row {at} in {name}" for at in range(24)] for name in 
         (2, {"a_label": "xy", "b_label": "xxy"}, ""),
         (1, {"label": "xy"}, "label"),
         (1, {"kind": "xy"}, ""),
+        (1, {"label": ["[1, 2]", "[2, 1]"]}, ""),
         (1, {"target": ["(A)", "(B)"]}, ""),
         (3, {"label": "xy"}, ""),
     ],

@@ -56,7 +56,14 @@ def test_unread_choices_are_refused_with_the_roles_to_give() -> None:
     with pytest.raises(InputError, match=message):
         load(Dataset.from_frame(columns))
     with pytest.raises(InputError, match=in_order("no role", "lists of texts as choices")):
+        load({**ROWS, "choices": [["one", "two", "three", "four"]] * 60})
+    with pytest.raises(InputError, match=in_order("no role", "'choices' as a list of choices")):
         load({**ROWS, "choices": ["one; two; three; four"] * 60})
+    lettered = {"question": ROWS["text"], "options": ["A. one\nB. two"] * 60, "answer": ["A", "B"] * 30}
+    kept = "columns={'label': 'answer', 'ignore': 'options'}"
+    with pytest.raises(InputError, match=in_order("'options', 'answer'", "no role", kept, "list of choices")):
+        load(lettered)
+    assert load(lettered, "label=answer,ignore=options").train.label_names == ("A", "B")
     with pytest.raises(InputError, match="'answer' looks like choices"):
         load({**ROWS, "answer": ROWS["text"]})
     assert len(load(columns, "ignore=ans1+ans2").train) == 60

@@ -288,7 +288,9 @@ def likely_label(frame: pl.DataFrame, besides: Collection[str]) -> str | None:
     counts = {
         name: frame[name].drop_nulls().n_unique()
         for name in frame.columns
-        if name not in (*besides, worse) and not frame.schema[name].is_nested() and not _LOSER.search(name)
+        if name not in (*besides, worse)
+        and not _LOSER.search(name)
+        and not (frame.schema[name].is_nested() or holds_lists(frame[name]))
     }
     likely = {
         name: n

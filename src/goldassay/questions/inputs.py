@@ -310,20 +310,34 @@ def _require_read(dataset: Dataset, named: Mapping[str, str]) -> None:
     frame, label = dataset.examples, dataset.provenance.roles.get("label")
     if not label and any(is_free_answer(frame[name]) for name in columns):
         raise without_classes(frame, dataset.place or dataset.source, {*dataset.text_columns, "example_id", "split"})
-    label = label or next((name for name in columns if is_called_answer(name)), "label")
+    known, label = label, label or next((name for name in columns if is_called_answer(name)), "label")
     one, more = len(columns) == 1, len(columns) > 4
     listed = ", ".join(map(repr, columns[:4])) + (f" and {len(columns) - 4} more" if more else "")
     kept = {role: name for role, name in named.items() if role != VALUES}
-    left_out = "+".join([*kept.pop("ignore", "").split("+"), *columns[:12]]).removeprefix("+")
-    ignored = ",".join(f"{role}={name}" for role, name in {**kept, "ignore": left_out}.items())
-    given = f"choices={'+'.join(name for name in columns[:12] if name != label)},answer={label}"
+    # Without the column of the labels there is nothing to audit.
+    labelled = not known and label in columns
+    others = [name for name in columns if name != label]
+    ignored = [*kept.pop("ignore", "").split("+"), *(others if labelled else columns)[:12]]
+    roles = {**kept, **({"label": label} if labelled else {}), "ignore": "+".join(ignored).removeprefix("+")}
+    mend = f"leave out what does not matter with {option('columns', ','.join(map('='.join, roles.items())))}"
+    given = option("columns", f"choices={'+'.join(others[:12])},answer={label}")
+    if len(others) == 1 and _is_plain_text(frame[others[0]]):
+        mend += f", or write each text in {others[0]!r} as a list of choices"
+    elif others:
+        mend += f", or audit {'lists of texts' if one else 'them'} as choices with {given}"
     raise InputError(
         f"the column{'' if one else 's'} {listed} look{'s' if one else ''} like choices, responses or answers and "
         f"{'has' if one else 'have'} no role",
         file=dataset.source,
-        mend=f"leave out what does not matter with {option('columns', ignored)}, or audit "
-        f"{'lists of texts' if one else 'them'} as choices with {option('columns', given)}",
+        mend=mend,
     )
+
+
+def _is_plain_text(values: pl.Series) -> bool:
+    """Whether no value can be a list or an object."""
+    if values.dtype != pl.String:
+        return False
+    return not values.str.strip_chars_start().str.contains(r"^[\[{]").any()
 
 
 def describe_input(role: str, dataset: Dataset, decisions: tuple[str, ...] = ()) -> Input:
