@@ -340,7 +340,11 @@ def test_unresolved_names_the_kinds_that_are_bounded_where_others_are_not() -> N
     word, form = kind("one word", 0.19), kind("form", 1.0)
     assert said(word, form, kind("many words", 1.0, counts=False)) == says("one word", "0.0", "19.0", "form are not")
     assert "too few" in said(form)
-    assert said(word, form, doubts=(Doubt("Texts are not at hand.", ""),)) == says("Cues", "0.0", "100.0")
+    # What bounds nothing is said in place of a range up to all rows, and not again.
+    why = "Texts are not at hand."
+    assert said(word, form, doubts=(Doubt(why, ""),)) == why
+    found = replace(effects(effect(-0.02, 0.05)), limits=(word, form))
+    assert why not in describe_judged(judge_effects(found, (Doubt(why, ""),)), found, "")[1]
 
 
 def test_one_run_is_never_worth_more_than_two() -> None:

@@ -99,6 +99,10 @@ def describe_judged(
     left_out = [f"{each[0].upper()}{each[1:]}" for each in (() if effects is None else effects.skipped)]
     notes = tuple(each for each in (said, *reasons, *left_out) if each)
     if judged.word == "unresolved":
+        # What bounds nothing says more than a range up to all rows.
+        open_ = next((doubt.why for doubt in judged.doubts if doubt.at_most >= 1), None)
+        if open_ is not None:
+            return open_, tuple(each for each in notes if each != open_)
         return _describe_open(judged, effects, of, rows), notes
     if judged.word != "sound":
         return said, ()
@@ -112,8 +116,7 @@ def _describe_open(judged: Judged, effects: Effects | None, of: str, rows: str) 
     """Between which shares an unresolved flaw lies; where some kinds are bounded and others not, of which kinds."""
     low = percent(max(0.0, judged.low))
     counted = [each for each in judged.limits if each.counts]
-    doubted = any(each.at_most >= 1 for each in judged.doubts)
-    if judged.at_most < 1 or doubted or effects is None or not counted:
+    if judged.at_most < 1 or effects is None or not counted:
         return f"Cues give away {of} of {low} to {percent(judged.at_most)} of the {rows}."
     bounded = [each for each in counted if each.limit < 1]
     if not bounded:
