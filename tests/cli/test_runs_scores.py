@@ -234,3 +234,29 @@ def test_examples_without_a_score_are_named(goldassay: Command, tmp_path: Path) 
     rows = [{"id": f"e{at:02}", "label": "a", "prediction": None if at % 10 == 0 else "ab"[at % 2]} for at in range(50)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert "first e00, e10, e20)" in goldassay("runs", "scores", "a.jsonl").out
+
+
+def test_examples_that_depend_on_each_other_widen_the_interval_of_several_runs(
+    goldassay: Command, tmp_path: Path
+) -> None:
+    """Sixty groups of five that are right or wrong together count as sixty, at every door, of any number of runs."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 5)
+    right = (rng.random(60) < 0.7)[group].astype(np.float64)
+    rows = [{"example_id": str(at), "text": " ".join(map(str, rng.integers(0, 9999, 8))), "label": "ab"[at % 2],
+             "group": f"g{own}"}
+            for at, own in enumerate(group.tolist())]  # fmt: skip
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    by_runs = {}
+    for n in (1, 3):
+        write_runs(Runs.from_arrays(scores=np.tile(right, (n, 1)), model="m", dataset="test"), tmp_path / str(n))
+        assert goldassay("runs", "scores", str(n), "--test", "test.jsonl", "--json", f"{n}.json").status == 0
+        (found,) = json.loads((tmp_path / f"{n}.json").read_text())["sets"]
+        by_runs[n] = (found["examples_low"], found["examples_high"])
+    half = 1.96 * np.sqrt(right.mean() * (1 - right.mean()) / 60)
+    for low, high in by_runs.values():
+        assert (high - low) / 2 == pytest.approx(half, rel=0.05)
+    report = package.measure_instability(tmp_path / "3", test=tmp_path / "test.jsonl")
+    (own,) = report.document["instability"]["intervals"]
+    mean = next(each for each in own["figures"] if each["figure"] == "mean")
+    assert (mean["examples_low"], mean["examples_high"]) == pytest.approx(by_runs[3])

@@ -96,6 +96,21 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+@pytest.mark.parametrize(
+    "gold",
+    ["y_true", "truth", "expected", "reference", "gold_label", "correct_label", "true_label", "human_label", "actual",
+     "groundtruth", "gt", "correct_answer", "true"],
+)  # fmt: skip
+def test_right_answers_under_any_known_name_are_no_system(gold: str) -> None:
+    """Answers 0 and 1 look like scores: taken for these, the order of the systems was the other way round."""
+    rng = np.random.default_rng(3)
+    right = rng.integers(0, 2, 200)
+    answers = {name: np.where(rng.random(200) < share, right, 1 - right) for name, share in (("a", 0.8), ("b", 0.6))}
+    found = board_of(goldassay.rank_systems(pl.DataFrame({"id": np.arange(200), gold: right, **answers})))
+    by_hand = {name: float((own == right).mean()) for name, own in answers.items()}
+    assert {each["system"]: each["score"] for each in found["systems"]} == pytest.approx(by_hand)
+
+
 @pytest.mark.parametrize("name", ["nested.jsonl", "nested.json", "flat.jsonl"])
 def test_results_in_lists_and_prompts_are_runs_of_systems(tmp_path: Path, name: str) -> None:
     path, right = tmp_path / name, {("a", "p"): 12, ("a", "q"): 9, ("b", "p"): 6, ("b", "q"): 3}

@@ -119,6 +119,29 @@ def test_files_of_attempts_are_models(tmp_path: Path) -> None:
         goldassay.rank_systems(tmp_path / "a.jsonl")
 
 
+def test_rows_that_a_column_of_names_tells_apart_are_no_samples(tmp_path: Path) -> None:
+    """Two systems under an unknown name were scored as one model; texts of samples differ by chance."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"engine": engine, "task": "t", "doc_id": at, "acc": int(rng.random() < share), "said": f"{rng.integers(90)}"}
+        for engine, share in (("a", 0.9), ("b", 0.2))
+        for at in range(60)
+    ]
+    path = tmp_path / "t.csv"
+    pl.DataFrame(rows).write_csv(path)
+    with pytest.raises(InputError, match="each with its own 'engine'") as error:
+        read_runs(path)
+    assert error.value.column == "engine"
+    assert {"columns={'model': 'engine'}", "columns={'trial': 'engine'}"} <= {
+        each for each in (f"columns={{'{role}': 'engine'}}" for role in ("model", "trial")) if each in error.value.mend
+    }
+    found = list_runs(path, columns={"model": "engine"})
+    assert found.select("model", "n_runs").rows() == [("a", 1), ("b", 1)]
+    assert list_runs(path, columns={"trial": "engine"})["n_runs"].to_list() == [2]
+    pl.DataFrame(rows).drop("engine").write_csv(path)
+    assert list_runs(path)["n_runs"].to_list() == [2]
+
+
 def test_an_example_that_is_there_twice_among_others_is_no_trial(tmp_path: Path) -> None:
     table = pl.DataFrame({"id": ["a", "b", "c", "a"], "score": [1, 0, 1, 1]})
     table.write_csv(tmp_path / "t.csv")

@@ -258,7 +258,10 @@ ROLES: Mapping[str, Role] = MappingProxyType(
                     "answer_index answer_idx answerkey cop answer label labels correct gold target correct_answer "
                     "answers correct_option answer_right_ending answerrightending"
                 ),
-                "board": "answer gold label answer_key target true ground_truth",
+                "board": (
+                    "answer gold label answer_key target true ground_truth groundtruth gt y_true true_label gold_label "
+                    "gold_answer correct_answer correct_label human_label reference expected actual truth"
+                ),
                 "runs": "answer gold_answer correct_answer answer_key ground_truth reference",
             },
         ),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goldassay.core.errors import InputError
 from goldassay.core.files import temporary_folder
 from goldassay.core.progress import Steps
@@ -231,13 +233,16 @@ def _without(found: RunSet, out: Sequence[Slice], why: Mapping[str, str]) -> tup
 
 def _score(evidence: Evidence, found: RunSet, runs: Runs) -> ScoredSet:
     by = evidence.settings.data.clusters
-    together = clusters_of(evidence.texts_of(found), runs.example_ids, by) if runs.n_runs == 1 else None
-    row = measure_spread(runs, evidence.choice.align == "position", together)
+    together = clusters_of(evidence.texts_of(found), runs.example_ids, by)
+    row = measure_spread(runs, evidence.choice.align == "position", together if runs.n_runs == 1 else None)
     over_examples = row.mean_low, row.mean_high
     over_runs: tuple[float | None, float | None] = (None, None)
     if runs.n_runs > 1:
         over_runs = over_examples
-        drawn = resample_scores(runs.weighed, "examples", n_draws=N_DRAWS, seed=evidence.settings.seed).mean
+        several = together if together is not None and np.unique(together).size > 1 else None
+        drawn = resample_scores(
+            runs.weighed, "examples", clusters=several, n_draws=N_DRAWS, seed=evidence.settings.seed
+        ).mean
         # Student's interval of a few examples goes beyond what a score can be.
         over_examples = max(drawn.low, 0.0), min(drawn.high, 1.0)
     return ScoredSet(

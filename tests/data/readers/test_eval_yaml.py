@@ -205,3 +205,21 @@ def test_a_repository_is_audited_unaided(tmp_path: Path) -> None:
     effects = {each["reader"]: each["value"] for each in report.document["leakage"]["effects"]["effects"]}
     assert max(effects[f"rule: position {at}"] for at in range(1, 5)) < 0.1
     assert any("task diamond" in said for said in report.document["inputs"][0]["decisions"])
+
+
+@pytest.mark.parametrize("other", ["answer_index", "answerKey", "correct_answer", "correct", "label", "answer_letter"])
+def test_another_column_of_answers_decides_nothing(tmp_path: Path, other: str) -> None:
+    """The target is right, whatever else looks like an answer; and the benchmark is no run."""
+    rows = [
+        {"question": f"Which of four is number {at}?", "options": [f"{each} {at}" for each in "wxyz"],
+         "gold": "ABCD"[at % 4], other: (at + 1) % 4 if other == "answer_index" else "ABCD"[(at + 1) % 4], "id": at}
+        for at in range(60)
+    ]  # fmt: skip
+    spec = {"input": "question", "target": "gold", "choices": "options"}
+    tasks = [{"id": "t", "split": "test", "field_spec": spec}]
+    (tmp_path / "eval.yaml").write_text(yaml.safe_dump({"name": "t", "tasks": tasks}))
+    pl.DataFrame(rows).write_ndjson(tmp_path / "test.jsonl")
+    found = goldassay.look(tmp_path)
+    assert (found.kind, found.roles["answer"]) == ("choices", "answer")
+    assert any(other in each for each in found.decisions)
+    assert read_table(tmp_path).frame["answer"].to_list() == [row["gold"] for row in rows]

@@ -82,7 +82,7 @@ class TestMining:
         note = next(note for part in report.sections for note in part.notes if "are distinct" in note)
         assert f"{n_unfolded} of the strongest 5 are distinct" in note
         assert states(note, n_left, "weaker ones", "not folded")
-        _describe_mined(result, None)
+        _describe_mined(result, figures, None)
         first = capsys.readouterr().out.splitlines()[0]
         assert states(first, n_unfolded, "distinct", n_left, "weaker ones")
 

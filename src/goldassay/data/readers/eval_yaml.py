@@ -15,6 +15,7 @@ import polars as pl
 
 from goldassay.core.errors import InputError
 from goldassay.core.naming import listing
+from goldassay.data.column_names import normalized
 from goldassay.data.readers import CERTAIN, NO, reader_for
 from goldassay.data.source import read_text
 from goldassay.data.table import Table
@@ -27,6 +28,8 @@ name = "eval-yaml"
 FILE = "eval.yaml"
 _LITERAL = "literal:"
 _FRONT = re.compile(rb"\A---\n(.*?)\n---", re.DOTALL)
+# Columns that an audit might take for right answers, choices or answers of a run.
+_ANSWERS = re.compile(r"answer|label|correct|gold|target|^key$|choice|option|ending|pred|score|winner|^cop$")
 # Targets of which each value has at least so many rows on average are classes.
 _ROWS_OF_CLASS = 5
 
@@ -107,8 +110,12 @@ def _posed(frame: pl.DataFrame, spec: Mapping[str, Any], shuffled: bool, file: P
             + (f", {' + '.join(listed)} the choices." if listed else ".")]  # fmt: skip
     if shuffled and choices is not None:
         made, said = _shuffled(made), [*said, "The order of choices is drawn at random, as shuffle_choices asks."]
+    # What is right is named; another column that may hold answers would be taken for the right ones.
     rest = [each for each in frame.columns if each not in used and each not in made.columns]
-    return pl.concat([made, frame.select(rest)], how="horizontal"), said
+    kept = [each for each in rest if not _ANSWERS.search(normalized(each))]
+    if aside := [each for each in rest if each not in kept]:
+        said.append(f"Left out, as {FILE} gives them no role: {listing(aside, 5)}.")
+    return pl.concat([made, frame.select(kept)], how="horizontal"), said
 
 
 def _shuffled(frame: pl.DataFrame) -> pl.DataFrame:

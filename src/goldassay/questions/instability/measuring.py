@@ -256,8 +256,9 @@ def _measure_set(
     runs = _one_run_of(attempts) if attempts.dealt else attempts
     final, means = runs.final(), RunMeans.of(runs)
     by_position = evidence.choice.align == "position"
-    together = clusters_of(texts, final.example_ids, evidence.settings.data.clusters) if final.n_runs == 1 else None
-    row = with_reading(measure_spread(final, by_position, together), runs, runs_set.slices)
+    together = clusters_of(texts, final.example_ids, evidence.settings.data.clusters)
+    of_one = together if final.n_runs == 1 else None
+    row = with_reading(measure_spread(final, by_position, of_one), runs, runs_set.slices)
     if attempts.dealt:
         row = replace(row, unscored=" ".join(describe_unscored(attempts)) or None)
     own, kin = (runs.model, runs.condition), (runs.model, runs.condition, runs.train_set)
@@ -274,7 +275,7 @@ def _measure_set(
     groups = measure_groups(final, seed, deep=deep)
     examples = (measure_examples(runs, texts),) if deep else ()
     # A map that was drawn is kept even if what follows is interrupted, so that it comes last.
-    intervals = (measure_intervals(final, row, seed),) if deep else ()
+    intervals = (measure_intervals(final, row, seed, together),) if deep else ()
     plans = (plan_runs(final, row.sd),) if deep else ()
     if deep:
         maps.offer(runs, row.sd or 0.0, seed)

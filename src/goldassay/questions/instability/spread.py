@@ -357,17 +357,21 @@ def _measure_group(runs: Runs, column: str, names: NDArray[Any], seed: int, *, d
     )
 
 
-def measure_intervals(runs: Runs, row: RunScores, seed: int) -> RunIntervals:
+def measure_intervals(runs: Runs, row: RunScores, seed: int, clusters: NDArray[np.int64] | None = None) -> RunIntervals:
     """Each figure of runs (R, N), at least two, with its bounds over runs and over examples.
 
     Args:
         runs: At their last checkpoint.
         row: Their scores, which have the values.
         seed: Of the draws.
+        clusters: Which examples count together, (N,); None where each counts by itself, as where all are one.
     """
+    several = clusters if clusters is not None and np.unique(clusters).size > 1 else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        over_runs, over_examples = (resample_scores(runs.weighed, over, n_draws=N_DRAWS, seed=seed) for over in _OVER)
+        over_runs, over_examples = (
+            resample_scores(runs.weighed, over, clusters=several, n_draws=N_DRAWS, seed=seed) for over in _OVER
+        )
     figures = []
     for name in FIGURES:
         by_runs, by_examples = getattr(over_runs, name), getattr(over_examples, name)

@@ -41,6 +41,7 @@ import numpy as np
 import polars as pl
 
 from goldassay.core.errors import InputError, option, right_labels
+from goldassay.core.numbers import count
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import cell_texts, name_fields, with_keys
 from goldassay.data.kinds.recognition import other_kind, recognize
@@ -144,7 +145,7 @@ def find(path: Path, request: Request) -> list[Slice] | None:
     if table.height == 0:
         raise _no_rows(path)
     keys = [*(roles[role] for role in _KEYS if role in roles), *filter(_is_of_run, table.columns)]
-    dealt = _dealt(table, keys, roles)
+    dealt = _dealt(table, keys, roles, path)
     if _TRIAL in dealt.columns:
         keys, roles = [*keys, _TRIAL], {**roles, "trial": _TRIAL}
     # Most files hold one run, and to part a table takes longer than to see that.
@@ -211,10 +212,13 @@ def possible_settings(path: Path) -> list[str]:
     return [name for name in few if not table.select(*keys, name).is_duplicated().any()]
 
 
-def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.DataFrame:
+def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str], path: Path) -> pl.DataFrame:
     """The table with a row a sample, and which trial each is, where examples have several without a column for it.
 
     Samples of an example have no order: in files they may be sorted. They are dealt to trials at random, always alike.
+
+    Raises:
+        InputError: The rows of each example differ in a column of few names: those may be models, and no samples.
     """
     score = roles.get("score")
     if score is not None and isinstance(table[score].dtype, pl.List) and score != roles.get("logits"):
@@ -234,6 +238,19 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str]) -> pl.Da
         if not table.select(*of_example, name).is_duplicated().any():
             whole = pl.concat_str([cell_texts(table[name]), cell_texts(table[roles["example_id"]])], separator="/")
             return table.with_columns(whole.alias(roles["example_id"]))
+    free = [
+        name for name in table.columns if table.schema[name] == pl.String and name not in (*of_example, *roles.values())
+    ]
+    for name in free:
+        # Of samples' own texts few stand beside most examples.
+        often = 2 <= table[name].n_unique() <= 2 * table.height / examples
+        if often and not table[name].null_count() and not table.select(*of_example, name).is_duplicated().any():
+            raise InputError(
+                f"{count(several)} examples have several rows, each with its own {name!r}, and nothing says what that is",
+                file=path, column=name,
+                mend=f"say whether it names models, {option('columns', f'model={name}')}, or samples, "
+                f"{option('columns', f'trial={name}')}",
+            )  # fmt: skip
     lot = pl.Series(_LOT, np.random.default_rng(0).permutation(table.height))
     dealt = table.with_columns(lot).with_columns(pl.col(_LOT).rank("ordinal").over(of_example).alias(_TRIAL))
     return dealt.drop(_LOT)

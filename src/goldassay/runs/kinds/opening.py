@@ -22,7 +22,7 @@ from goldassay.data.kinds.judgments import JudgedPairs
 from goldassay.data.kinds.kind import Match, Strength, joined
 from goldassay.data.kinds.labelled_texts import LabelledTexts
 from goldassay.data.kinds.recognition import Recognition, other_kind, recognize
-from goldassay.data.readers import NO, all_readers
+from goldassay.data.readers import NO, all_readers, eval_yaml
 from goldassay.data.reading import Source, load_data, open_source
 from goldassay.data.roles import columns_named, own_roles, parse_columns
 from goldassay.data.source import name_of
@@ -57,6 +57,9 @@ class Predictions:
 
     def recognize(self, table: Table, columns: Mapping[str, str]) -> Match | None:
         """As `Kind.recognize`: the format of a tool, or a table with ids and predictions or scores."""
+        if table.format == eval_yaml.name:
+            # A benchmark, of which a column of answers is no run.
+            return None
         is_data = table.frame.height > 0
         if table.path is not None and (found := find_in_own_format(table.path, is_data=is_data)):
             formats = ", ".join(dict.fromkeys(part.format for part in found))
