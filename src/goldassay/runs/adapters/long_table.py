@@ -246,7 +246,7 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str], path: Pa
         often = 2 <= table[name].n_unique() <= 2 * table.height / examples
         if often and not table[name].null_count() and not table.select(*of_example, name).is_duplicated().any():
             raise InputError(
-                f"{count(several)} examples have several rows, each with its own {name!r}, and nothing says what that is",
+                f"{count(several)} examples have several rows, each with its own {name!r}, and nothing says what it is",
                 file=path, column=name,
                 mend=f"say whether it names models, {option('columns', f'model={name}')}, or samples, "
                 f"{option('columns', f'trial={name}')}",
