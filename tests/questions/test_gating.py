@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,9 +20,9 @@ from tests.gate.test_check import AUDIT, RUNS, stored, verdict
 from tests.gate.test_diff import audit, examples_of, write
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from goldassay.gate.reading import StoredReport
+
+ROOT = Path(__file__).parents[2]
 
 
 def in_memory(stored: StoredReport) -> Report:
@@ -59,6 +64,26 @@ def test_a_test_of_a_data_set_asserts_that_it_is_sound(
     else:
         with pytest.raises(AssertionError, match="leakage"):
             goldassay.assert_sound(report, "leakage", at_most)
+
+
+def test_it_is_a_fixture_of_pytest(tmp_path: Path) -> None:
+    """Found by its entry point where the package is installed; here the module is named."""
+    (name,) = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"].values()
+    for word in ("sound", "caution"):
+        write(stored("r", verdicts={"leakage": verdict(word, at_most=0.01)}), tmp_path / word)
+        (tmp_path / f"test_{word}.py").write_text(
+            "import json\n"
+            "from goldassay.report.report import Report\n"
+            f"def test_data(assert_sound):\n"
+            f"    report = Report(json.loads(open({str(tmp_path / word / 'report.json')!r}).read()))\n"
+            "    assert_sound(report, 'leakage', at_most=.05)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", name, f"test_{word}.py"], cwd=tmp_path,
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, "1 passed" in done.stdout) == ((0, True) if word == "sound" else (1, False)), done
+        assert ("leakage" in done.stdout) == (word == "caution")
 
 
 def test_a_question_that_the_report_lacks_is_not_sound() -> None:
