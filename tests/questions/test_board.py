@@ -96,6 +96,20 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+def test_an_item_that_no_run_answered_is_one_that_no_system_answered() -> None:
+    """Of two runs each one lacks items 0 to 4, the other 4 to 8: item 4 alone has no score."""
+    lacks = {"1": range(5), "2": range(4, 9)}
+    rows = [
+        {"system": system, "item": at, "run": run, "score": None if at in lacks[run] else (at + len(system)) % 2}
+        for system in ("a", "bb")
+        for run in lacks
+        for at in range(60)
+    ]
+    report = goldassay.rank_systems(pl.DataFrame(rows), missing="wrong")
+    said = " ".join(note for part in report.sections for note in part.notes)
+    assert states(said, "in some run", "a 9, bb 9", "1 item was answered by no system")
+
+
 @pytest.mark.parametrize(
     "gold",
     ["y_true", "truth", "expected", "reference", "gold_label", "correct_label", "true_label", "human_label", "actual",

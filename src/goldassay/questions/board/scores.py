@@ -249,8 +249,8 @@ def _describe_gaps(
 ) -> list[str]:
     """What was done with cells without a score."""
     n_items, n_kept = count(kept.size), int(kept.sum())
-    nobody = int(np.all([np.isnan(each).any(axis=0) for each in scores], axis=0).sum())
-    none = f" {count(nobody)} items were answered by no system." if nobody else ""
+    nobody = int(np.all([np.isnan(each).all(axis=0) for each in scores], axis=0).sum())
+    none = f" {count(nobody)} {'item was' if nobody == 1 else 'items were'} answered by no system." if nobody else ""
     if missing == "leave-out":
         said = (
             f"Of {n_items} items {count(n_kept)} are measured, which all systems answered. Lacking: {_worst(lacking)}."
@@ -261,7 +261,8 @@ def _describe_gaps(
                 f"{option('missing', 'wrong')} takes empty cells as wrong."
             )
         return [said + none]
-    found = [f"Items without a score count as wrong: {_worst(lacking)}.{none}"]
+    where = ("in some run ", " there") if any(len(each) > 1 for each in scores) else ("", "")
+    found = [f"Items without a score {where[0]}count as wrong{where[1]}: {_worst(lacking)}.{none}"]
     if missing == "bounds":
         ranges = [
             f"{system} {points(float(np.nan_to_num(each, nan=0.0).mean()), 2)} to "
