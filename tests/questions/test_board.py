@@ -96,6 +96,23 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+def test_a_column_that_makes_rows_of_an_item_differ_is_asked_for(tmp_path: Path) -> None:
+    """Ids that begin anew in each part; both mends are taken, and attempts without such a column are runs."""
+    rows = [
+        {"model": model, "benchmark": part, "item_id": at, "score": (at * len(model) + len(part)) % 2}
+        for model in ("a", "bb")
+        for part in ("arc", "winogrande")
+        for at in range(40)
+    ]
+    path = tmp_path / "t.csv"
+    pl.DataFrame(rows).write_csv(path)
+    with pytest.raises(InputError, match="each with its own 'benchmark'") as error:
+        goldassay.rank_systems(path)
+    for role, given, n_items in (("item", "benchmark+item_id", 80), ("run", "benchmark", 40)):
+        assert f"{{'{role}': '{given}'}}" in error.value.mend
+        assert board_of(goldassay.rank_systems(path, columns={role: given}))["n_items"] == n_items
+
+
 def test_an_item_that_no_run_answered_is_one_that_no_system_answered() -> None:
     """Of two runs each one lacks items 0 to 4, the other 4 to 8: item 4 alone has no score."""
     lacks = {"1": range(5), "2": range(4, 9)}
