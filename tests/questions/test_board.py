@@ -96,6 +96,18 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+def test_of_a_folder_of_boards_an_audit_names_one(tmp_path: Path) -> None:
+    """A table a task, a row a paraphrase, a column a system: together they look like texts with the file as label."""
+    rng = np.random.default_rng(0)
+    for task in ("cola", "rte"):
+        rows = {"template": [f"Say of row {at} what it is" for at in range(20)]}
+        pl.DataFrame(rows | {name: rng.random(20).round(3) for name in SYSTEMS}).write_csv(tmp_path / f"{task}.csv")
+    with pytest.raises(InputError, match="a board of its own") as error:
+        goldassay.audit(tmp_path)
+    assert repr(str(tmp_path / "cola.csv")) in error.value.mend
+    assert board_of(goldassay.audit(tmp_path / "cola.csv"))["n_items"] == 20
+
+
 def test_a_column_that_makes_rows_of_an_item_differ_is_asked_for(tmp_path: Path) -> None:
     """Ids that begin anew in each part; both mends are taken, and attempts without such a column are runs."""
     rows = [

@@ -166,7 +166,12 @@ def open_input(
         given = paths[0] if paths else data
         source = open_any(given, argument, format, columns)
         found = recognize_source(source, columns)
-        return Opened(source, found, found.best(), given)
+        try:
+            return Opened(source, found, found.best(), given)
+        except InputError:
+            if not columns and isinstance(given, (str, os.PathLike)) and Path(given).is_dir():
+                _refuse_boards(Path(given))
+            raise
     opened = [open_input(path, argument, format, columns) for path in paths]
     names = [each.match.kind.name for each in opened]
     if len(set(names)) > 1:
@@ -181,6 +186,22 @@ def open_input(
     source = Source(table, opened[0].source.name, ", ".join(paths))
     found = recognize_source(source, columns)
     return Opened(source, found, found.best(), paths)
+
+
+def _refuse_boards(folder: Path) -> None:
+    """Refuse a folder of which the first table is a board: the rows of all together are of no kind.
+
+    Raises:
+        InputError: It is one.
+    """
+    for file in sorted(each for each in folder.iterdir() if each.is_file())[:1]:
+        matches = recognize_source(open_any(file, "data", "auto", None), None).matches
+        if any(match is not None and match.kind.name != Boards.name for match in matches.values()):
+            return
+        if matches.get(Boards.name) is not None:
+            one = f"goldassay audit {shlex.quote(str(file))}"
+            one = one if entry_point() == SHELL else f"goldassay.audit({str(file)!r})"
+            raise InputError("each table of the folder is a board of its own", file=folder, mend=f"give one: {one}")
 
 
 def _rows_of_lists(source: Source) -> Source:
