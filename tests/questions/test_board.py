@@ -96,6 +96,20 @@ def test_systems_whose_results_are_objects(tmp_path: Path, columns: str | None) 
     assert goldassay.look(tmp_path / "solutions.jsonl").kind == "board"
 
 
+@pytest.mark.parametrize("name", ["key", "ref", "solution", "correct"])
+def test_a_column_that_may_hold_right_answers_is_asked_for(name: str) -> None:
+    rng = np.random.default_rng(3)
+    right = rng.integers(0, 2, 100)
+    table = pl.DataFrame({"id": np.arange(100), name: right, "a": right, "b": rng.integers(0, 2, 100)})
+    with pytest.raises(InputError, match="may hold right answers") as error:
+        goldassay.rank_systems(table)
+    assert all(f"{{'{role}': '{name}'}}" in error.value.mend for role in ("answer", "ignore"))
+    scores = {each["system"]: each["score"] for each in board_of(
+        goldassay.rank_systems(table, columns={"answer": name}))["systems"]}  # fmt: skip
+    assert scores == pytest.approx({"a": 1.0, "b": float((table["b"] == table[name]).mean())})
+    assert len(board_of(goldassay.rank_systems(table, columns={"ignore": name}))["systems"]) == 2
+
+
 def test_of_a_folder_of_boards_an_audit_names_one(tmp_path: Path) -> None:
     """A table a task, a row a paraphrase, a column a system: together they look like texts with the file as label."""
     rng = np.random.default_rng(0)

@@ -40,6 +40,8 @@ SYSTEMS = names_of("system", "board")
 ITEMS = names_of("item", "board")
 SCORES = names_of("score", "board")
 ANSWERS = names_of("answer", "board")
+# Beside systems such a column may as well hold right answers.
+_PERHAPS_RIGHT = frozenset(["key", "ref", "solution", "correct"])
 PREDICTIONS = names_of("prediction", "board")
 RUNS = names_of("run", "board")
 OUTPUTS, PROMPTS = names_of("output", "board"), names_of("prompt", "board")
@@ -580,6 +582,12 @@ def _wide(
         return None
     if systems is numeric:
         _refuse_measures(systems, item, file)
+        if perhaps := next((name for name in systems if normalized(name) in _PERHAPS_RIGHT and len(systems) > 2), None):
+            raise InputError(
+                f"{perhaps!r} may hold right answers, or be a system", file=file, column=perhaps,
+                mend=f"{option('columns', f'answer={perhaps}')} scores the others by it, "
+                f"{option('columns', f'ignore={perhaps}')} leaves it out",
+            )  # fmt: skip
         if all(map(counts_worse, systems)):
             raise InputError(
                 f"of {_listed(systems)} less is better", file=file,
