@@ -248,8 +248,8 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str], path: Pa
             raise InputError(
                 f"{count(several)} examples have several rows, each with its own {name!r}, and nothing says what it is",
                 file=path, column=name,
-                mend=f"say whether it names models, {option('columns', f'model={name}')}, or samples, "
-                f"{option('columns', f'trial={name}')}",
+                mend=f"say what it names: models, {option('columns', f'model={name}')}; configurations, "
+                f"{option('columns', f'configuration={name}')}; or samples, {option('columns', f'trial={name}')}",
             )  # fmt: skip
     lot = pl.Series(_LOT, np.random.default_rng(0).permutation(table.height))
     dealt = table.with_columns(lot).with_columns(pl.col(_LOT).rank("ordinal").over(of_example).alias(_TRIAL))
