@@ -33,7 +33,7 @@ from goldassay.runs.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from goldassay.runs.run_parts import Request
@@ -282,3 +282,24 @@ def is_beside_the_point(names: list[str], request: Request) -> bool:
         return False
     known = {synonym for role in ("prediction", "score", "logits") for synonym in SYNONYMS[role]}
     return not set(request.columns.values()) & set(names) and not known & {name.lower() for name in names}
+
+
+def column_of_names(table: pl.DataFrame, key: Sequence[str], taken: Collection[str]) -> str | None:
+    """The column of few names in which all rows that share a key differ; None where there is none.
+
+    Of the texts of several answers to one example few stand beside most examples, and these are no names.
+
+    Args:
+        table: Rows of which some share a key.
+        key: The columns that name an example.
+        taken: Columns with a role.
+    """
+    n_keys = table.select(pl.struct(key).n_unique()).item()
+    for name in table.columns:
+        values = table[name]
+        if name in key or name in taken or values.dtype != pl.String or values.null_count():
+            continue
+        is_few = 2 <= values.n_unique() <= 2 * table.height / n_keys
+        if is_few and not table.select(*key, name).is_duplicated().any():
+            return name
+    return None

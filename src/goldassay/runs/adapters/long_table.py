@@ -55,6 +55,7 @@ from goldassay.runs.key_columns import (
     SYNONYMS,
     as_number,
     as_scores,
+    column_of_names,
     find_roles,
     is_beside_the_point,
     is_large,
@@ -238,19 +239,14 @@ def _dealt(table: pl.DataFrame, keys: list[str], roles: dict[str, str], path: Pa
         if not table.select(*of_example, name).is_duplicated().any():
             whole = pl.concat_str([cell_texts(table[name]), cell_texts(table[roles["example_id"]])], separator="/")
             return table.with_columns(whole.alias(roles["example_id"]))
-    free = [
-        name for name in table.columns if table.schema[name] == pl.String and name not in (*of_example, *roles.values())
-    ]
-    for name in free:
-        # Of samples' own texts few stand beside most examples.
-        often = 2 <= table[name].n_unique() <= 2 * table.height / examples
-        if often and not table[name].null_count() and not table.select(*of_example, name).is_duplicated().any():
-            raise InputError(
-                f"{count(several)} examples have several rows, each with its own {name!r}, and nothing says what it is",
-                file=path, column=name,
-                mend=f"say what it names: models, {option('columns', f'model={name}')}; configurations, "
-                f"{option('columns', f'configuration={name}')}; or samples, {option('columns', f'trial={name}')}",
-            )  # fmt: skip
+    own = column_of_names(table, of_example, roles.values())
+    if own is not None:
+        raise InputError(
+            f"{count(several)} examples have several rows, each with its own {own!r}, and nothing says what it is",
+            file=path, column=own,
+            mend=f"say what it names: models, {option('columns', f'model={own}')}; configurations, "
+            f"{option('columns', f'configuration={own}')}; or samples, {option('columns', f'trial={own}')}",
+        )  # fmt: skip
     lot = pl.Series(_LOT, np.random.default_rng(0).permutation(table.height))
     dealt = table.with_columns(lot).with_columns(pl.col(_LOT).rank("ordinal").over(of_example).alias(_TRIAL))
     return dealt.drop(_LOT)

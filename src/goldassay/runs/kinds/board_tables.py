@@ -15,6 +15,7 @@ from goldassay.core.numbers import count
 from goldassay.data.column_names import GROUPS, names_of, normalized
 from goldassay.data.fields import cell_texts, fields_of, name_fields, value_codes, with_keys
 from goldassay.data.roles import counts_worse, holds_lists, naming
+from goldassay.runs.key_columns import column_of_names
 from goldassay.runs.kinds.cell_values import (
     as_numbers,
     holds_answers,
@@ -374,18 +375,14 @@ def _long(
             and not several
             and 2 * twice.height >= known.select(pl.struct("system", "item").n_unique()).item()
         ):
-            key = [system, item]
-            n_items, taken_too = frame.select(pl.struct(key).n_unique()).item(), {*taken, *roles.values(), *ignored}
-            for name in (each for each in frame.columns if frame.schema[each] == pl.String and each not in taken_too):
-                # Of attempts' own texts few stand beside most items.
-                often = 2 <= frame[name].n_unique() <= 2 * frame.height / n_items and not frame[name].null_count()
-                if often and not frame.select(*key, name).is_duplicated().any():
-                    raise InputError(
-                        f"{count(twice.height)} items have several rows of a system, each with its own {name!r}",
-                        file=file, column=name,
-                        mend=f"if both name an item, {option('columns', f'item={name}+{item}')}; if it names attempts, "
-                        f"{option('columns', f'run={name}')}",
-                    )  # fmt: skip
+            among = column_of_names(frame, [system, item], {*taken, *roles.values(), *ignored})
+            if among is not None:
+                raise InputError(
+                    f"{count(twice.height)} items have several rows of a system, each with its own {among!r}",
+                    file=file, column=among,
+                    mend=f"if both name an item, {option('columns', f'item={among}+{item}')}; if it names attempts, "
+                    f"{option('columns', f'run={among}')}",
+                )  # fmt: skip
             # Several attempts at most items, which are read as runs.
             return None
         raise InputError(
