@@ -222,7 +222,7 @@ def append_decision(path: Path, *decisions: Decision) -> None:
                     left = left[file.write(left) :]
                 os.fsync(file.fileno())
             except OSError:
-                # Whoever asked is told that nothing was stored: lines that a full disk took would be found later.
+                # The user is told that nothing was stored, so that no line may stay that a full disk still took.
                 file.truncate(size)
                 raise
         if is_new:
